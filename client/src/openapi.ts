@@ -152,10 +152,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List accounts, newest first
+         * List accounts, newest first or by name
          * @description For administrators.
          *
-         *     Every account with its identities.
+         *     Every account with its identities. `since` and `until` are about when it was created. `type` and `identityStatus` together find accounts of which one identity is both.
          */
         get: operations["list_users"];
         put?: never;
@@ -249,7 +249,7 @@ export interface paths {
          * List what awaits a decision, oldest first
          * @description For administrators.
          *
-         *     Listings that await publishing, changes of published listings, and reports; `decisions` says what can be decided on each.
+         *     Listings that await publishing, changes of published listings, companies and offices that await verification, and reports; `decisions` says what can be decided on each. A filter that only one kind has, such as `listingType`, leaves out the others.
          */
         get: operations["list_moderation"];
         put?: never;
@@ -273,7 +273,7 @@ export interface paths {
          * Approve or reject an item, suspend or restore a listing, decide on a report
          * @description For administrators.
          *
-         *     Takes one of the `decisions` of the item. A listing can be suspended or restored at any time by its own id. To reject, suspend or uphold needs a reason, which the owner reads.
+         *     Takes one of the `decisions` of the item. A listing or an identity can be suspended or restored at any time by its own id. What is decided about an identity is what `PATCH /admin/identities/{identityId}/status` does. To reject, suspend or uphold needs a reason, which the owner reads.
          */
         post: operations["decide_moderation"];
         delete?: never;
@@ -290,7 +290,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the audit trail of admins, newest first
+         * List the audit trail of admins, newest or oldest first
          * @description For administrators.
          *
          *     Everything that administrators did, in the API, in Studio or by SQL. Entries are only ever added.
@@ -2014,7 +2014,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Events of payment providers and their outcome, newest first
+         * Events of payment providers and their outcome, newest or oldest first
          * @description For administrators.
          *
          *     What providers reported and what came of it. An event with outcome `mismatch` needs attention.
@@ -2667,7 +2667,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            kind: "listing" | "changes" | "report";
+            kind: "listing" | "changes" | "identity" | "report";
             /** Format: date-time */
             since: string;
             decisions: ("approve" | "reject" | "suspend" | "restore" | "uphold" | "dismiss")[];
@@ -2675,6 +2675,15 @@ export interface components {
             /** @description What the owner wants to change; until the decision the listing stays as it is. */
             changes: {
                 [key: string]: unknown;
+            } | null;
+            /** @description The company or office with its licence, and whose it is. */
+            identity: {
+                /** Format: uuid */
+                accountId: string;
+                fullName: string | null;
+                email: string | null;
+                phone: string | null;
+                record: components["schemas"]["IdentityRecord"];
             } | null;
             report: {
                 /** @enum {string} */
@@ -2829,7 +2838,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            kind: "listing" | "report";
+            kind: "listing" | "identity" | "report";
             status: string;
             decisions: ("approve" | "reject" | "suspend" | "restore" | "uphold" | "dismiss")[];
         };
@@ -4668,7 +4677,13 @@ export interface operations {
                 /** @description A part of an email, phone or name, or the id of an account or identity. */
                 q?: string;
                 status?: "active" | "suspended" | "banned" | "deletion_requested" | "deleted";
+                /** @description Accounts with an identity of this type; with `identityStatus`, in that state. */
                 type?: "individual" | "company" | "office";
+                identityStatus?: "active" | "pending_verification" | "rejected" | "expired" | "suspended" | "closed";
+                isAdmin?: boolean;
+                since?: string;
+                until?: string;
+                sort?: "newest" | "oldest" | "name";
                 /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
                 /** @description How many items a page has at most. */
@@ -4835,7 +4850,17 @@ export interface operations {
     list_moderation: {
         parameters: {
             query?: {
-                kind?: "listing" | "changes" | "report";
+                kind?: "listing" | "changes" | "identity" | "report";
+                /** @description Of the owner, or of the reporter. */
+                accountId?: string;
+                listingType?: "SALE" | "RENT" | "EXCHANGE";
+                areaId?: string;
+                identityType?: "company" | "office";
+                targetType?: "property" | "identity" | "message" | "review";
+                reportReason?: "spam" | "fraud" | "wrong_price" | "not_available" | "duplicate" | "offensive" | "impersonation" | "illegal" | "other";
+                since?: string;
+                until?: string;
+                sort?: "oldest" | "newest";
                 /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
                 /** @description How many items a page has at most. */
@@ -4909,6 +4934,7 @@ export interface operations {
                 targetId?: string;
                 since?: string;
                 until?: string;
+                sort?: "newest" | "oldest";
                 /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
                 /** @description How many items a page has at most. */
@@ -7846,6 +7872,13 @@ export interface operations {
                 /** @description How many items a page has at most. */
                 limit?: number;
                 outcome?: "received" | "paid" | "failed" | "refunded" | "surplus" | "pending" | "repeated" | "mismatch" | "unmatched" | "ignored";
+                provider?: "tap" | "myfatoorah" | "sandbox";
+                kind?: "payment" | "refund" | "look_up" | "other";
+                paymentId?: string;
+                invoiceId?: string;
+                since?: string;
+                until?: string;
+                sort?: "newest" | "oldest";
             };
             header?: {
                 /**

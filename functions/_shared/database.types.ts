@@ -137,7 +137,7 @@ export type Database = {
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
 "list_audit":
-{ Args: { "action"?: string,"actor_id"?: string,"page_cursor"?: string,"page_size"?: number,"since"?: string,"target_id"?: string,"target_type"?: string,"until"?: string }; Returns: {
+{ Args: { "action"?: string,"actor_id"?: string,"page_cursor"?: string,"page_size"?: number,"since"?: string,"sort"?: string,"target_id"?: string,"target_type"?: string,"until"?: string }; Returns: {
               "items": Json,"nextCursor": string
             }[]
                            },
@@ -213,7 +213,7 @@ export type Database = {
             }[]
                            },
 "list_moderation":
-{ Args: { "kind"?: string,"page_cursor"?: string,"page_size"?: number }; Returns: {
+{ Args: { "account_id"?: string,"area_id"?: string,"identity_type"?: string,"kind"?: string,"listing_type"?: string,"page_cursor"?: string,"page_size"?: number,"report_reason"?: string,"since"?: string,"sort"?: string,"target_type"?: string,"until"?: string }; Returns: {
               "items": Json,"nextCursor": string
             }[]
                            },
@@ -243,7 +243,7 @@ export type Database = {
             }[]
                            },
 "list_payment_events":
-{ Args: { "outcome"?: string,"page_cursor"?: string,"page_size"?: number }; Returns: {
+{ Args: { "invoice_id"?: string,"kind"?: string,"outcome"?: string,"page_cursor"?: string,"page_size"?: number,"payment_id"?: string,"provider"?: string,"since"?: string,"sort"?: string,"until"?: string }; Returns: {
               "items": Json,"nextCursor": string
             }[]
                            },
@@ -264,7 +264,7 @@ export type Database = {
 { Args: { "fields"?: string,"property_id": string }; Returns: Json
                            },
 "list_users":
-{ Args: { "page_cursor"?: string,"page_size"?: number,"q"?: string,"status"?: string,"type"?: string }; Returns: {
+{ Args: { "identity_status"?: string,"is_admin"?: boolean,"page_cursor"?: string,"page_size"?: number,"q"?: string,"since"?: string,"sort"?: string,"status"?: string,"type"?: string,"until"?: string }; Returns: {
               "items": Json,"nextCursor": string
             }[]
                            },

@@ -36,6 +36,23 @@ $$;
 comment on function private.identity_decisions is
   'The states that an admin can give an identity now.';
 
+create function private.identity_moderation(identity public.identities) returns text[]
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select array(
+    select case allowed.status
+      when 'active' then case identity.status when 'suspended' then 'restore' else 'approve' end
+      when 'rejected' then 'reject'
+      else 'suspend'
+    end
+    from unnest(private.identity_decisions(identity)) as allowed (status)
+  )
+$$;
+comment on function private.identity_moderation is
+  'The same as decisions of moderation: approve, reject, suspend, restore.';
+
 -- As private.may_act (03_accounts/2_rules_access.sql) without a search_path, so that queries with
 -- it use properties_await_review_idx.
 create function private.awaits_review(property public.properties) returns boolean

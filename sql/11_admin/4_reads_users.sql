@@ -73,7 +73,8 @@ comment on function private.matches_user is
   'another soon fills a page.';
 
 create function private.list_users(
-  q text, status text, type text, page_cursor text, page_size integer
+  q text, status text, type text, identity_status text, is_admin boolean,
+  since timestamptz, until timestamptz, sort text, page_cursor text, page_size integer
 )
   returns table (items json, "nextCursor" text)
   language plpgsql
@@ -83,47 +84,89 @@ create function private.list_users(
   set plan_cache_mode = 'force_custom_plan' -- a filter that is not given costs nothing
 as $$
 declare
-  query text := concat_ws(' ', 'list_users', private.require_admin(), status, type, q);
+  query text := concat_ws(' ', 'list_users', private.require_admin(), jsonb_build_array(
+    q, status, type, identity_status, is_admin, since, until, sort));
   key jsonb := private.cursor_key(query, page_cursor);
-  before_at timestamptz := coalesce(key ->> 0, 'infinity');
-  before_id uuid := coalesce(key ->> 1, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+  admin_ids constant uuid[] := array(select admins.account_id from public.admins);
   ids uuid[];
   named uuid[];
+  holders uuid[]; -- those with such an identity, unless they are too many to count
 begin
   perform private.refuse_fields((
     select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
     from (values
       ('q', char_length(private.tidy(q)) between 3 and 120),
       ('status', status in ('active', 'suspended', 'banned', 'deletion_requested', 'deleted')),
-      ('type', type in ('individual', 'company', 'office'))
+      ('type', type in ('individual', 'company', 'office')),
+      ('identityStatus', identity_status in
+        ('active', 'pending_verification', 'rejected', 'expired', 'suspended', 'closed')),
+      ('sort', coalesce(sort in ('newest', 'oldest', 'name'), false))
     ) as rule (path, holds)
     where holds is false
   ));
   if q is not null then
     named := array(select private.find_users(q));
   end if;
+  if coalesce(list_users.type, identity_status) is not null then
+    holders := array(
+      select identities.account_id from public.identities
+      where (list_users.type is null or identities.type = list_users.type)
+        and (identity_status is null or identities.status = identity_status)
+      limit 2001
+    );
+  end if;
   ids := array(
-    select accounts.id from public.accounts
+    select accounts.id
+    from public.accounts
+    join public.individual_profiles on individual_profiles.account_id = accounts.id
     where (q is null
         or cardinality(named) <= 2000 and accounts.id = any (named)
         or cardinality(named) > 2000 and private.matches_user(accounts, private.tidy(q)))
       and (list_users.status is null or accounts.status = list_users.status)
-      and (list_users.type is null or accounts.id in (
-        select identities.account_id from public.identities
-        where identities.type = list_users.type
-      ))
-      and (accounts.created_at, accounts.id) < (before_at, before_id)
+      and (holders is null
+        or cardinality(holders) <= 2000 and accounts.id = any (holders)
+        or cardinality(holders) > 2000 and exists (
+          select from public.identities
+          where identities.account_id = accounts.id
+            and (list_users.type is null or identities.type = list_users.type)
+            and (identity_status is null or identities.status = identity_status)
+        ))
+      and (list_users.is_admin is null
+        or list_users.is_admin and accounts.id = any (admin_ids)
+        or not list_users.is_admin and accounts.id <> all (admin_ids))
+      and (since is null or accounts.created_at >= since)
+      and (until is null or accounts.created_at < until)
       and not private.is_decoy(accounts)
-    order by accounts.created_at desc, accounts.id desc
+      -- One plan for each sort: what belongs to the others is constant.
+      and case
+        when key is null then true
+        when sort = 'newest' then
+          (accounts.created_at, accounts.id) < ((key ->> 0)::timestamptz, (key ->> 1)::uuid)
+        when sort = 'oldest' then
+          (accounts.created_at, accounts.id) > ((key ->> 0)::timestamptz, (key ->> 1)::uuid)
+        else (coalesce(individual_profiles.full_name, ''), individual_profiles.account_id)
+          > (key ->> 0, (key ->> 1)::uuid)
+      end
+    order by
+      case when sort = 'newest' then accounts.created_at end desc,
+      case when sort = 'newest' then accounts.id end desc,
+      case when sort = 'oldest' then accounts.created_at end,
+      case when sort = 'oldest' then accounts.id end,
+      case when sort = 'name' then coalesce(individual_profiles.full_name, '') end,
+      case when sort = 'name' then individual_profiles.account_id end
     limit private.page_size(page_size) + 1
   );
   return query
   select
     coalesce(json_agg(records.record order by records.place), '[]'),
     private.next_cursor(query, (
-      select jsonb_agg(jsonb_build_array(accounts.created_at, accounts.id)
-        order by accounts.created_at desc, accounts.id desc)
-      from public.accounts where accounts.id = any (ids[page_size:])
+      select jsonb_agg(jsonb_build_array(
+        case when sort = 'name' then to_jsonb(coalesce(individual_profiles.full_name, ''))
+          else to_jsonb(accounts.created_at) end,
+        accounts.id) order by last.place)
+      from unnest(ids[page_size:]) with ordinality as last (id, place)
+      join public.accounts on accounts.id = last.id
+      join public.individual_profiles on individual_profiles.account_id = last.id
     ))
   from private.user_records(ids[:page_size]) as records;
 end
@@ -132,6 +175,8 @@ comment on function private.list_users is 'A page of accounts; see api.list_user
 
 create function api.list_users(
   q text default null, status text default null, type text default null,
+  identity_status text default null, is_admin boolean default null,
+  since timestamptz default null, until timestamptz default null, sort text default 'newest',
   page_cursor text default null, page_size integer default 20
 )
   returns table (items json, "nextCursor" text)
@@ -142,12 +187,14 @@ as $$
 begin
   return query
   select users.items, users."nextCursor"
-  from private.list_users(q, status, type, page_cursor, page_size) as users;
+  from private.list_users(q, status, type, identity_status, is_admin, since, until, sort,
+    page_cursor, page_size) as users;
 end
 $$;
 comment on function api.list_users is
-  'For admins: accounts, newest first, by a part of an email, phone or name, an id, a state, a '
-  'type of identity that they have. 403 admin_only.';
+  'For admins: accounts by a part of an email, phone or name, an id, a state, the type and state '
+  'of an identity that they have, and when they came; newest or oldest first, or by name. 403 '
+  'admin_only.';
 
 create function private.get_user(user_id uuid) returns json
   language plpgsql

@@ -1,5 +1,50 @@
 -- What admins do to identities: verify, reject, suspend, lift the suspension.
 
+create function private.lock_identity_to_decide(identity_id uuid, admin_id uuid)
+  returns public.identities
+  language plpgsql
+  security definer -- locks and reads an identity of another; its callers require an admin
+  set search_path = ''
+as $$
+declare
+  identity public.identities;
+begin
+  perform private.lock_account_exclusively(identities.account_id) from public.identities
+  where identities.id = lock_identity_to_decide.identity_id;
+  select identities.* into identity from public.identities
+  join public.accounts on accounts.id = identities.account_id
+  where identities.id = lock_identity_to_decide.identity_id and not private.is_decoy(accounts);
+  if identity.account_id = admin_id then
+    perform private.refuse(409, 'admin_self');
+  end if;
+  return identity;
+end
+$$;
+comment on function private.lock_identity_to_decide is
+  'An identity, locked with its account; null if there is none. 409 admin_self for an own one.';
+
+create function private.apply_identity_decision(
+  identity public.identities, status text, reason text
+) returns public.identities
+  language plpgsql
+  security definer -- writes an identity of another, for an admin
+  set search_path = ''
+as $$
+begin
+  perform private.audit('identity.status', 'identity', identity.id, reason,
+    jsonb_build_object('status', identity.status),
+    jsonb_build_object('status', apply_identity_decision.status));
+  update public.identities
+  set status = apply_identity_decision.status,
+      status_reason = case when apply_identity_decision.status <> 'active' then reason end
+  where identities.id = identity.id
+  returning * into identity;
+  return identity;
+end
+$$;
+comment on function private.apply_identity_decision is
+  'Gives a locked identity its new status, in the audit trail first; triggers do the rest.';
+
 create function private.set_identity_status(identity_id uuid, status text, reason text)
   returns json
   language plpgsql
@@ -14,28 +59,14 @@ begin
   if status is null or status not in ('active', 'rejected', 'suspended') then
     perform private.refuse_field('status', 'invalid');
   end if;
-  perform private.lock_account_exclusively(identities.account_id) from public.identities
-  where identities.id = set_identity_status.identity_id;
-  select identities.* into identity from public.identities
-  join public.accounts on accounts.id = identities.account_id
-  where identities.id = set_identity_status.identity_id and not private.is_decoy(accounts);
+  identity := private.lock_identity_to_decide(identity_id, admin_id);
   if identity.id is null then
     perform private.refuse(404, 'identity_not_found');
-  elsif identity.account_id = admin_id then
-    perform private.refuse(409, 'admin_self');
   elsif status <> identity.status and not status = any (private.identity_decisions(identity)) then
     perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
       'from', identity.status, 'allowed', private.identity_decisions(identity)));
   end if;
-
-  perform private.audit('identity.status', 'identity', identity.id, why,
-    jsonb_build_object('status', identity.status),
-    jsonb_build_object('status', set_identity_status.status));
-  update public.identities
-  set status = set_identity_status.status,
-      status_reason = case when set_identity_status.status <> 'active' then why end
-  where identities.id = identity.id
-  returning * into identity;
+  identity := private.apply_identity_decision(identity, status, why);
   return private.identity_record(identity);
 end
 $$;

@@ -1,5 +1,5 @@
--- What an admin does about what waits: a listing is approved, rejected, suspended, restored; a
--- report is upheld, which suspends its listing or hides its review, or dismissed.
+-- What an admin does about what waits: a listing, or a company or office, is approved, rejected,
+-- suspended, restored; a report is upheld, which suspends its listing or hides its review, or dismissed.
 
 create function private.moderate_property(
   property public.properties, decision text, reason text
@@ -33,6 +33,27 @@ end
 $$;
 comment on function private.moderate_property is
   'Applies a decision to a listing; what it calls locks the listing, after its owner''s quota.';
+
+create function private.moderate_identity(
+  identity public.identities, decision text, reason text
+) returns json
+  language plpgsql
+  security definer -- writes an identity of another, for an admin
+  set search_path = ''
+as $$
+begin
+  if not decision = any (private.identity_moderation(identity)) then
+    perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
+      'from', identity.status, 'allowed', private.identity_moderation(identity)));
+  end if;
+  identity := private.apply_identity_decision(identity, case decision
+    when 'reject' then 'rejected' when 'suspend' then 'suspended' else 'active' end, reason);
+  return json_build_object('id', identity.id, 'kind', 'identity', 'status', identity.status,
+    'decisions', private.identity_moderation(identity));
+end
+$$;
+comment on function private.moderate_identity is
+  'Applies a decision to an identity that its caller has locked.';
 
 create function private.moderate_report(report public.reports, decision text, reason text)
   returns json
@@ -103,6 +124,7 @@ declare
   admin_id constant uuid := private.require_admin();
   why text;
   property public.properties;
+  identity public.identities;
   report public.reports;
 begin
   if decision is null
@@ -125,6 +147,10 @@ begin
       perform private.refuse(409, 'admin_self');
     end if;
     return private.moderate_report(report, decision, why);
+  end if;
+  identity := private.lock_identity_to_decide(decide_moderation.id, admin_id);
+  if identity.id is not null then
+    return private.moderate_identity(identity, decision, why);
   end if;
   select * into property from public.properties
   where properties.id = decide_moderation.id and properties.status <> 'deleted';
@@ -151,8 +177,9 @@ begin
 end
 $$;
 comment on function api.decide_moderation is
-  'For admins: approve or reject what waits, suspend a listing or restore it, uphold or dismiss a '
-  'report. 403 admin_only, 404 not_found, 409 admin_self, status_transition_invalid.';
+  'For admins: approve or reject what waits, suspend a listing or identity or restore it, uphold or '
+  'dismiss a report. 403 admin_only, 404 not_found, 409 admin_self, status_transition_invalid, 422 '
+  'licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;
 grant execute on function api.decide_moderation to authenticated;

@@ -8,6 +8,21 @@ import { reason, statusOf } from './requests.ts'
 let admin: Person
 let person: Person
 
+const inAMinute = () => new Date(Date.now() + 60_000).toISOString()
+
+/** All pages of a list, two rows each. */
+async function pagesOf(path: string) {
+  const items = []
+  let cursor = ''
+  do {
+    const { status, body } = await admin.get(`${path}&limit=2${cursor}`)
+    expect(status, JSON.stringify(body)).toBe(200)
+    items.push(...body.items)
+    cursor = body.nextCursor && `&cursor=${body.nextCursor}`
+  } while (cursor)
+  return items
+}
+
 beforeAll(async () => {
   admin = await signUpAdmin()
   person = await signUp()
@@ -44,6 +59,17 @@ describe('ADM-04 lists', () => {
     await insertOrganisation(made[2]!.id, 'office')
     expect(await found({ q: name, type: 'office' })).toEqual([made[2]!.id])
     expect(await found({ q: name, type: 'company' })).toEqual([])
+    expect(await found({ q: name, identityStatus: 'active' })).toEqual(all)
+    expect(await found({ q: name, identityStatus: 'pending_verification' })).toEqual([])
+    expect(await found({ q: name, type: 'office', identityStatus: 'active' })).toEqual([
+      made[2]!.id,
+    ])
+    expect(await found({ q: name, type: 'office', identityStatus: 'suspended' })).toEqual([])
+    expect(await found({ q: name, isAdmin: 'true' })).toEqual([])
+    expect(await found({ q: name, isAdmin: 'false' })).toEqual(all)
+    expect(await found({ q: admin.id, isAdmin: 'true' })).toEqual([admin.id])
+    expect(await found({ q: name, since: inAMinute() })).toEqual([])
+    expect(await found({ q: name, until: inAMinute() })).toEqual(all)
 
     // Pages stay consecutive while somebody signs up.
     const first = (await admin.get(`/admin/users?limit=2&q=${encodeURIComponent(name)}`)).body
@@ -57,6 +83,29 @@ describe('ADM-04 lists', () => {
       const reply = await (path === next ? other : admin).get(path)
       expect([reply.status, reply.body.error?.code]).toEqual([422, 'cursor_invalid'])
     }
+  })
+
+  test('users are sorted by time or name, and pages of each sort are consecutive', async () => {
+    const family = `الراشد ${randomUUID().slice(0, 8)}`
+    const names = ['جاسم', 'بدر', 'داود', 'أحمد', 'بدر'].map((name) => `${name} ${family}`)
+    const ids: string[] = []
+    for (const name of names) ids.push((await signUp(name)).id)
+    const path = `/admin/users?q=${encodeURIComponent(family)}`
+    const sorted = async (sort: string) =>
+      (await pagesOf(`${path}&sort=${sort}`)).map(({ id }) => id)
+    expect(await sorted('oldest')).toEqual(ids)
+    expect(await sorted('newest')).toEqual(ids.toReversed())
+    const byName = await pagesOf(`${path}&sort=name`)
+    expect(byName.map(({ id }) => id).sort()).toEqual(ids.toSorted())
+    const { rows } = await database().query(
+      `select full_name from public.individual_profiles where account_id = any ($1)
+       order by full_name`,
+      [ids],
+    )
+    expect(byName.map(({ fullName }) => fullName)).toEqual(rows.map((row) => row.full_name))
+    const { body } = await admin.get(`${path}&sort=name&limit=2`)
+    expect((await admin.get(`${path}&sort=oldest&limit=2&cursor=${body.nextCursor}`)).body.error)
+      .toMatchObject({ code: 'cursor_invalid' })
   })
 
   test('a name shared by thousands is searched page by page, each found once', async () => {
@@ -101,8 +150,25 @@ describe('ADM-04 lists', () => {
       expect([200, 422], q).toContain(reply.status)
       if (reply.status === 200 && /[%_]/.test(q)) expect(reply.body.items, q).toEqual([])
     }
-    for (const query of ['q=a', 'q=ab', 'status=gone', 'type=person', 'limit=51', 'sort=x', 'q=']) {
+    const queries = [
+      'q=a',
+      'q=ab',
+      'q=',
+      'status=gone',
+      'type=person',
+      'identityStatus=gone',
+      'isAdmin=yes',
+      'since=yesterday',
+      'limit=51',
+      'sort=x',
+    ]
+    for (const query of queries) {
       expect((await admin.get(`/admin/users?${query}`)).status, query).toBe(422)
+    }
+    for (const list of ['moderation', 'audit', 'payments/events']) {
+      for (const query of ['sort=x', 'since=yesterday', 'kind=odd', 'other=1']) {
+        expect((await admin.get(`/admin/${list}?${query}`)).status, `${list} ${query}`).toBe(422)
+      }
     }
   })
 
@@ -186,5 +252,7 @@ describe('ADM-04 lists', () => {
     expect([...first.items, ...rest.items].map(({ after }) => after.status))
       .toEqual(['banned', 'active', 'suspended'])
     expect(rest.nextCursor).toBe(null)
+    expect((await pagesOf(`/admin/audit?actorId=${second.id}&sort=oldest`))
+      .map(({ after }) => after.status)).toEqual(['suspended', 'active', 'banned'])
   })
 })

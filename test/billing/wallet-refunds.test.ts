@@ -112,6 +112,18 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
     const { body } = await admin.get('/admin/payments/events?outcome=paid&limit=5')
     expect(body.items.length).toBeGreaterThan(0)
     for (const { outcome } of body.items) expect(outcome).toBe('paid')
+    const [{ id, provider, kind, paymentId, invoiceId, receivedAt }] = body.items
+    const found = async (query: Record<string, string>) => {
+      const path = `/admin/payments/events?${new URLSearchParams(query)}`
+      return (await admin.get(path)).body.items.map((event: { id: number }) => event.id)
+    }
+    const all = await found({ invoiceId })
+    expect(all).toContain(id)
+    expect(await found({ paymentId, invoiceId, provider, kind, outcome: 'paid' })).toEqual([id])
+    expect(await found({ invoiceId, sort: 'oldest' })).toEqual(all.toReversed())
+    expect(await found({ invoiceId, provider: 'tap' })).toEqual([])
+    expect(await found({ invoiceId, until: '2020-01-01T00:00:00Z' })).toEqual([])
+    expect(await found({ invoiceId, since: receivedAt })).toContain(id)
     expect((await admin.get('/admin/payments/events?outcome=odd')).status).toBe(422)
   })
 })

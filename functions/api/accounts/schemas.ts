@@ -15,8 +15,8 @@ export const User = z
   })
   .openapi('User')
 
-const identityType = z.enum(['individual', 'company', 'office'])
-const identityStatus = z.enum([
+export const identityType = z.enum(['individual', 'company', 'office'])
+export const identityStatus = z.enum([
   'active',
   'pending_verification',
   'rejected',

@@ -4,7 +4,7 @@ import { backend, call } from '../../_shared/db.ts'
 import { provider, providerNamed } from '../../payments/configured-providers.ts'
 import { ProviderDeclined, ProviderUnreachable, type RefundOrder } from '../../payments/provider.ts'
 import { Invoice } from '../billing/schemas.ts'
-import { area, body, forAdmins, json, pageOf, PageQuery, route, send } from '../http/route.ts'
+import { area, body, forAdmins, json, pageOf, PageQuery, route, send, Time } from '../http/route.ts'
 
 const tags = ['admin']
 
@@ -58,11 +58,13 @@ const refund = route({
   },
 })
 
+const eventKinds = ['payment', 'refund', 'look_up', 'other'] as const
+
 const PaymentEvent = z.object({
   id: z.int(),
   provider: z.string(),
   eventKey: z.string(),
-  kind: z.enum(['payment', 'refund', 'look_up', 'other']),
+  kind: z.enum(eventKinds),
   paymentId: z.uuid().nullable(),
   invoiceId: z.uuid().nullable(),
   status: z.string().nullable(),
@@ -92,11 +94,22 @@ const events = route({
   operationId: 'list_payment_events',
   method: 'get',
   path: '/payments/events',
-  summary: 'Events of payment providers and their outcome, newest first',
+  summary: 'Events of payment providers and their outcome, newest or oldest first',
   description:
     'What providers reported and what came of it. An event with outcome `mismatch` needs ' +
     'attention.',
-  request: { query: PageQuery.extend({ outcome: Outcome.optional() }) },
+  request: {
+    query: PageQuery.extend({
+      outcome: Outcome.optional(),
+      provider: z.enum(['tap', 'myfatoorah', 'sandbox']).optional(),
+      kind: z.enum(eventKinds).optional(),
+      paymentId: z.uuid().optional(),
+      invoiceId: z.uuid().optional(),
+      since: Time.optional(),
+      until: Time.optional(),
+      sort: z.enum(['newest', 'oldest']).default('newest'),
+    }),
+  },
   responses: {
     200: json(
       pageOf('PaymentEventPage', PaymentEvent),
@@ -142,9 +155,7 @@ export const adminPayments = area()
     return send(c, await askForRefund(answer))
   })
   .openapi(events, async (c) => {
-    const { outcome, cursor, limit } = c.req.valid('query')
-    return send(
-      c,
-      await call(c, 'list_payment_events', { outcome, pageCursor: cursor, pageSize: limit }),
-    )
+    const { cursor, limit, ...filters } = c.req.valid('query')
+    const page = { ...filters, pageCursor: cursor, pageSize: limit }
+    return send(c, await call(c, 'list_payment_events', page))
   })

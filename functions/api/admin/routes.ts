@@ -3,20 +3,8 @@ import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { invalidField } from '../../_shared/refusal.ts'
 import { IdentityRecord } from '../accounts/schemas.ts'
+import { area, body, forAdmins, json, pageOf, route, send, sendNothing } from '../http/route.ts'
 import {
-  area,
-  body,
-  Cursor,
-  forAdmins,
-  json,
-  Limit,
-  pageOf,
-  route,
-  send,
-  sendNothing,
-} from '../http/route.ts'
-import {
-  accountStatuses,
   AdminStats,
   AdminUser,
   AdminUserPage,
@@ -26,8 +14,9 @@ import {
   Decision,
   IdentityStatus,
   ModerationItem,
-  moderationKinds,
+  ModerationQuery,
   Reason,
+  UserQuery,
   UserStatus,
 } from './schemas.ts'
 
@@ -40,18 +29,12 @@ const users = route({
   operationId: 'list_users',
   method: 'get',
   path: '/users',
-  summary: 'List accounts, newest first',
-  description: 'Every account with its identities.',
+  summary: 'List accounts, newest first or by name',
+  description:
+    'Every account with its identities. `since` and `until` are about when it was created. ' +
+    '`type` and `identityStatus` together find accounts of which one identity is both.',
   request: {
-    query: z.strictObject({
-      q: z.string().min(3).max(120).optional().openapi({
-        description: 'A part of an email, phone or name, or the id of an account or identity.',
-      }),
-      status: z.enum(accountStatuses).optional(),
-      type: z.enum(['individual', 'company', 'office']).optional(),
-      cursor: Cursor.optional(),
-      limit: Limit,
-    }),
+    query: UserQuery,
   },
   responses: { 200: json(pageOf('AdminUserList', AdminUser), 'A page of accounts.') },
 })
@@ -139,15 +122,10 @@ const moderation = route({
   path: '/moderation',
   summary: 'List what awaits a decision, oldest first',
   description:
-    'Listings that await publishing, changes of published listings, and reports; `decisions` ' +
-    'says what can be decided on each.',
-  request: {
-    query: z.strictObject({
-      kind: z.enum(moderationKinds).optional(),
-      cursor: Cursor.optional(),
-      limit: Limit,
-    }),
-  },
+    'Listings that await publishing, changes of published listings, companies and offices that ' +
+    'await verification, and reports; `decisions` says what can be decided on each. A filter that ' +
+    'only one kind has, such as `listingType`, leaves out the others.',
+  request: { query: ModerationQuery },
   responses: { 200: json(pageOf('ModerationPage', ModerationItem), 'A page of items.') },
 })
 
@@ -159,9 +137,10 @@ const decide = route({
   path: '/moderation/{id}/decide',
   summary: 'Approve or reject an item, suspend or restore a listing, decide on a report',
   description:
-    'Takes one of the `decisions` of the item. A listing can be suspended or restored at any ' +
-    'time by its own id. To reject, suspend or uphold needs a reason, which the owner reads.',
-  errors: ['not_found', 'admin_self', 'status_transition_invalid'],
+    'Takes one of the `decisions` of the item. A listing or an identity can be suspended or ' +
+    'restored at any time by its own id. What is decided about an identity is what ' +
+    '`PATCH /admin/identities/{identityId}/status` does. To reject, suspend or uphold needs a reason, which the owner reads.',
+  errors: ['not_found', 'admin_self', 'licence_expired', 'status_transition_invalid'],
   request: { params: z.strictObject({ id: z.uuid() }), ...body(Decision) },
   responses: {
     200: json(Decided, 'The result of the decision.'),
@@ -174,7 +153,7 @@ const audit = route({
   operationId: 'list_audit',
   method: 'get',
   path: '/audit',
-  summary: 'List the audit trail of admins, newest first',
+  summary: 'List the audit trail of admins, newest or oldest first',
   description:
     'Everything that administrators did, in the API, in Studio or by SQL. Entries are only ever ' +
     'added.',
@@ -215,8 +194,8 @@ export const admin = area()
     return send(c, await call(c, 'set_identity_status', given))
   })
   .openapi(moderation, async (c) => {
-    const { cursor, limit, kind } = c.req.valid('query')
-    const page = { kind, pageCursor: cursor, pageSize: limit }
+    const { cursor, limit, ...filters } = c.req.valid('query')
+    const page = { ...filters, pageCursor: cursor, pageSize: limit }
     return send(c, await call(c, 'list_moderation', page))
   })
   .openapi(decide, async (c) => {

@@ -1,8 +1,8 @@
 /** Records and decisions of admins. */
 import { z } from '@hono/zod-openapi'
-import { Identity, IdentityRecord } from '../accounts/schemas.ts'
+import { Identity, IdentityRecord, identityStatus, identityType } from '../accounts/schemas.ts'
 import { Cursor, Limit, Time } from '../http/route.ts'
-import { Property, statuses } from '../properties/schemas.ts'
+import { Property, statuses, Type } from '../properties/schemas.ts'
 
 export const accountStatuses = [
   'active',
@@ -81,7 +81,7 @@ export const IdentityStatus = z.strictObject({
 })
 
 const decisions = ['approve', 'reject', 'suspend', 'restore', 'uphold', 'dismiss'] as const
-export const moderationKinds = ['listing', 'changes', 'report'] as const
+export const moderationKinds = ['listing', 'changes', 'identity', 'report'] as const
 
 const reportTargets = ['property', 'identity', 'message', 'review'] as const
 const reportReasons = [
@@ -128,6 +128,14 @@ const Reported = z.object({
     .openapi({ description: 'Whom the report is about, and its visible content.' }),
 })
 
+const WaitingIdentity = z.object({
+  accountId: z.uuid(),
+  fullName: z.string().nullable(),
+  email: z.string().nullable(),
+  phone: z.string().nullable(),
+  record: IdentityRecord,
+}).openapi({ description: 'The company or office with its licence, and whose it is.' })
+
 export const ModerationItem = z
   .object({
     id: z.uuid(),
@@ -138,6 +146,7 @@ export const ModerationItem = z
     changes: z.record(z.string(), z.unknown()).nullable().openapi({
       description: 'What the owner wants to change; until the decision the listing stays as it is.',
     }),
+    identity: WaitingIdentity.nullable(),
     report: Reported.nullable(),
   })
   .openapi('ModerationItem')
@@ -150,21 +159,53 @@ export const Decision = z.strictObject({
 export const Decided = z
   .object({
     id: z.uuid(),
-    kind: z.enum(['listing', 'report']),
+    kind: z.enum(['listing', 'identity', 'report']),
     status: z.string(),
     decisions: z.array(z.enum(decisions)),
   })
   .openapi('Decided')
+
+const times = { since: Time.optional(), until: Time.optional() }
+const page = { cursor: Cursor.optional(), limit: Limit }
+const newestFirst = z.enum(['newest', 'oldest']).default('newest')
+
+export const UserQuery = z.strictObject({
+  q: z.string().min(3).max(120).optional().openapi({
+    description: 'A part of an email, phone or name, or the id of an account or identity.',
+  }),
+  status: z.enum(accountStatuses).optional(),
+  type: identityType.optional().openapi({
+    description: 'Accounts with an identity of this type; with `identityStatus`, in that state.',
+  }),
+  identityStatus: identityStatus.optional(),
+  isAdmin: z.enum(['true', 'false']).transform((given) => given === 'true').optional()
+    .openapi({ type: 'boolean' }),
+  ...times,
+  sort: z.enum(['newest', 'oldest', 'name']).default('newest'),
+  ...page,
+})
+
+export const ModerationQuery = z.strictObject({
+  kind: z.enum(moderationKinds).optional(),
+  accountId: z.uuid().optional().openapi({ description: 'Of the owner, or of the reporter.' }),
+  listingType: Type.optional(),
+  areaId: z.string().min(1).max(60).optional(),
+  identityType: z.enum(['company', 'office']).optional(),
+  targetType: z.enum(reportTargets).optional(),
+  reportReason: z.enum(reportReasons).optional(),
+  ...times,
+  sort: z.enum(['oldest', 'newest']).default('oldest'),
+  ...page,
+})
 
 export const AuditQuery = z.strictObject({
   actorId: z.uuid().optional(),
   action: z.string().min(1).max(60).optional(),
   targetType: z.string().min(1).max(60).optional(),
   targetId: z.uuid().optional(),
-  since: Time.optional(),
-  until: Time.optional(),
-  cursor: Cursor.optional(),
-  limit: Limit,
+  ...times,
+  sort: newestFirst,
+  ...page,
 })
 
 export const AdminStats = z

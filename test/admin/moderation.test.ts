@@ -1,0 +1,209 @@
+/** What waits for a decision: found, filtered, sorted; companies and offices decided. */
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { auditOf, signUpAdmin } from '../support/admins.ts'
+import { database, guest, type Person, signUp } from '../support/client.ts'
+import { insertListing } from '../support/fixtures.ts'
+import { publishListing } from '../support/listings.ts'
+import { unknownId } from '../support/problems.ts'
+import { reason } from './requests.ts'
+
+let admin: Person
+
+beforeAll(async () => {
+  admin = await signUpAdmin()
+})
+
+const waiting = async (query: Record<string, string>) => {
+  const { status, body } = await admin.get(`/admin/moderation?${new URLSearchParams(query)}`)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body
+}
+const idsOf = async (query: Record<string, string>) =>
+  (await waiting(query)).items.map(({ id }: { id: string }) => id)
+const decide = (id: string, body: object, by = admin) =>
+  by.post(`/admin/moderation/${id}/decide`, body)
+
+async function askFor(type: 'company' | 'office', owner: Person, nameAr = 'دار السالمية') {
+  const licenceNo = randomUUID().slice(0, 12).toUpperCase()
+  const { body } = await owner.post('/auth/identities', {
+    type,
+    nameAr,
+    licenceNo,
+    licenceExpiresOn: '2040-01-01',
+  })
+  return { id: body.id as string, licenceNo }
+}
+
+describe('companies and offices that wait', () => {
+  test('each is listed with its licence and whose it is, and is verified', async () => {
+    const owner = await signUp()
+    const { id, licenceNo } = await askFor('office', owner)
+    const { items } = await waiting({ kind: 'identity', accountId: owner.id })
+    expect(items).toEqual([{
+      id,
+      kind: 'identity',
+      since: expect.any(String),
+      decisions: ['approve', 'reject'],
+      listing: null,
+      changes: null,
+      report: null,
+      identity: {
+        accountId: owner.id,
+        fullName: expect.any(String),
+        email: owner.identifier,
+        phone: null,
+        record: expect.objectContaining({
+          id,
+          type: 'office',
+          status: 'pending_verification',
+          nameAr: 'دار السالمية',
+          licenceNo,
+          licenceExpiresOn: '2040-01-01',
+          verified: false,
+        }),
+      },
+    }])
+    expect(await idsOf({ accountId: owner.id })).toEqual([id])
+    for (const kind of ['listing', 'changes', 'report']) {
+      expect(await idsOf({ kind, accountId: owner.id }), kind).toEqual([])
+    }
+    expect((await guest.get(`/office/${id}`)).status).toBe(404)
+    expect((await decide(id, { decision: 'approve' })).body)
+      .toEqual({ id, kind: 'identity', status: 'active', decisions: ['suspend'] })
+    expect((await guest.get(`/office/${id}`)).status).toBe(200)
+    expect((await owner.get(`/auth/identities/${id}`)).body)
+      .toMatchObject({ verified: true, statusReason: null })
+    expect((await owner.get('/notifications')).body.items)
+      .toMatchObject([{ kind: 'identity_verified' }])
+    expect(await idsOf({ accountId: owner.id })).toEqual([])
+    expect(await auditOf(admin, id)).toMatchObject([{
+      action: 'identity.status',
+      actor: { id: admin.id },
+      reason: null,
+      before: { status: 'pending_verification' },
+      after: { status: 'active' },
+    }])
+  })
+
+  test('one is rejected with a reason that its owner reads, corrected, and waits again', async () => {
+    const owner = await signUp()
+    const { id } = await askFor('company', owner)
+    expect((await decide(id, { decision: 'reject' })).status).toBe(422)
+    expect((await decide(id, { decision: 'reject', reason })).body)
+      .toEqual({ id, kind: 'identity', status: 'rejected', decisions: [] })
+    expect((await owner.get(`/auth/identities/${id}`)).body)
+      .toMatchObject({ status: 'rejected', statusReason: reason })
+    const [{ kind, bodyAr }] = (await owner.get('/notifications')).body.items
+    expect([kind, bodyAr]).toEqual(['identity_rejected', expect.stringContaining(reason)])
+    expect(await auditOf(admin, id)).toMatchObject([{ reason, after: { status: 'rejected' } }])
+    await owner.patch(`/auth/identities/${id}`, { nameAr: 'دار السالمية العقارية' })
+    expect(await idsOf({ accountId: owner.id })).toEqual([id])
+  })
+
+  test('a verified one is suspended and restored by its id, with its listings', async () => {
+    const owner = await signUp()
+    const { id } = await askFor('office', owner)
+    await decide(id, { decision: 'approve', reason })
+    await owner.post('/auth/identity/switch', { identityId: id })
+    const listing = (await publishListing(owner)).id
+    expect((await decide(id, { decision: 'suspend', reason })).body)
+      .toMatchObject({ status: 'suspended', decisions: ['restore'] })
+    expect((await guest.get(`/properties/${listing}`)).status).toBe(404)
+    expect((await decide(id, { decision: 'restore' })).body).toMatchObject({ status: 'active' })
+    expect((await guest.get(`/properties/${listing}`)).status).toBe(200)
+  })
+
+  test('what cannot be decided is refused as by the route of its status', async () => {
+    const owner = await signUp()
+    const { id } = await askFor('company', owner)
+    expect(await decide(id, { decision: 'uphold', reason })).toMatchObject({
+      status: 409,
+      body: {
+        error: {
+          code: 'status_transition_invalid',
+          from: 'pending_verification',
+          allowed: ['approve', 'reject'],
+        },
+      },
+    })
+    expect((await decide(unknownId, { decision: 'approve' })).body.error.code).toBe('not_found')
+    const own = await askFor('company', admin)
+    expect((await decide(own.id, { decision: 'approve' })).body.error.code).toBe('admin_self')
+    expect((await decide(id, { decision: 'approve' }, owner)).status).toBe(403)
+    await database().query(
+      `update public.organisations set licence_expires_on = '2020-01-01' where identity_id = $1`,
+      [id],
+    )
+    expect(await decide(id, { decision: 'approve' }))
+      .toMatchObject({ status: 422, body: { error: { code: 'licence_expired' } } })
+  })
+
+  test('two admins who decide at once are not both right', async () => {
+    const other = await signUpAdmin()
+    const { id } = await askFor('company', await signUp())
+    const decided = await Promise.all([
+      decide(id, { decision: 'approve' }),
+      decide(id, { decision: 'reject', reason }, other),
+    ])
+    expect(decided.map(({ status }) => status).sort()).toEqual([200, 409])
+  })
+})
+
+describe('filters and sorts', () => {
+  test('what waits is filtered by what each kind has, and pages join in both directions', async () => {
+    const [owner, reporter] = [await signUp(), await signUp()]
+    const office = (await askFor('office', owner)).id
+    const company = (await askFor('company', owner)).id
+    const unpublished = { status: 'pending_review', published_at: null, expires_at: null }
+    const sale = await insertListing(owner.identityId, unpublished)
+    const rent = await insertListing(owner.identityId, {
+      ...unpublished,
+      type: 'RENT',
+      area_id: 'rumaithiya',
+    })
+    const changed = (await publishListing(owner)).id
+    await database().query(
+      `update public.properties set pending_changes = '{"price":1}' where id = $1`,
+      [changed],
+    )
+    const mine = { accountId: owner.id }
+    const all = [office, company, sale, rent, changed]
+    expect((await idsOf(mine)).sort()).toEqual(all.toSorted())
+    expect(await idsOf({ ...mine, kind: 'changes' })).toEqual([changed])
+    expect(await idsOf({ ...mine, listingType: 'RENT' })).toEqual([rent])
+    expect(await idsOf({ ...mine, areaId: 'rumaithiya' })).toEqual([rent])
+    expect(await idsOf({ ...mine, identityType: 'office' })).toEqual([office])
+    expect(await idsOf({ ...mine, identityType: 'office', listingType: 'RENT' })).toEqual([])
+    const later = new Date(Date.now() + 60_000).toISOString()
+    expect(await idsOf({ ...mine, since: later })).toEqual([])
+    expect(await idsOf({ ...mine, until: later })).toHaveLength(5)
+
+    const { body: report } = await reporter.post('/reports', {
+      targetType: 'property',
+      targetId: changed,
+      reason: 'duplicate',
+    })
+    const reported = { accountId: reporter.id }
+    expect(await idsOf(reported)).toEqual([report.id])
+    expect(await idsOf({ ...reported, targetType: 'property', reportReason: 'duplicate' }))
+      .toEqual([report.id])
+    expect(await idsOf({ ...reported, targetType: 'review' })).toEqual([])
+    expect(await idsOf({ ...reported, reportReason: 'spam' })).toEqual([])
+
+    const oldest = await idsOf(mine)
+    for (const sort of ['oldest', 'newest']) {
+      const seen: string[] = []
+      let page = await waiting({ ...mine, sort, limit: '2' })
+      while (page.nextCursor) {
+        seen.push(...page.items.map(({ id }: { id: string }) => id))
+        page = await waiting({ ...mine, sort, limit: '2', cursor: page.nextCursor })
+      }
+      seen.push(...page.items.map(({ id }: { id: string }) => id))
+      expect(seen, sort).toEqual(sort === 'oldest' ? oldest : oldest.toReversed())
+    }
+    const { nextCursor } = await waiting({ ...mine, limit: '2' })
+    const other = new URLSearchParams({ ...mine, sort: 'newest', limit: '2', cursor: nextCursor })
+    expect((await admin.get(`/admin/moderation?${other}`)).body.error.code).toBe('cursor_invalid')
+  })
+})
