@@ -19,6 +19,7 @@ import { payments } from './billing/routes-payments.ts'
 import { plans } from './billing/routes-plans.ts'
 import { wallets } from './billing/routes-wallet.ts'
 import { sandboxPages } from './billing/sandbox-pages.ts'
+import { describeEvents } from './chat/asyncapi.ts'
 import { blocks } from './chat/routes-blocks.ts'
 import { chat } from './chat/routes.ts'
 import { favorites } from './favorites.ts'
@@ -122,6 +123,12 @@ app.get('/openapi.json', async (c) => {
   return send(c, described())
 })
 if (env.htmlPages && providerNamed('sandbox')) sandboxPages(app)
+let events: string | undefined
+app.get('/asyncapi.json', async (c) => {
+  await cacheForGuests(rarelyChanged)(c)
+  return send(c, events ??= JSON.stringify(describeEvents()))
+})
+
 if (env.docsUrl) {
   const headers = { Location: env.docsUrl }
   app.get(

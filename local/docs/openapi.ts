@@ -1,4 +1,4 @@
-/** The OpenAPI description as the functions of this folder make it, without a running service. */
+/** The descriptions of the API as the functions of this folder make it, without a running service. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -19,11 +19,11 @@ const settings = {
 
 const program = `
   const { app } = await import('${pathToFileURL(join(root, 'functions/api/app.ts'))}')
-  console.log(await (await app.request('/openapi.json')).text())
+  console.log(await (await app.request(Deno.args[0])).text())
   Deno.exit()`
 
-export function describe(): string {
-  const deno = ['eval', '--no-lock', ...denoPackages, program]
+export function describe(path = '/openapi.json'): string {
+  const deno = ['eval', '--no-lock', ...denoPackages, program, path]
   const options = { env: { ...process.env, ...settings }, maxBuffer: 64 * 1024 * 1024 }
   // After the line that is logged for the request.
   return execFileSync(denoBinary(), deno, options).toString().trim().split('\n').at(-1)!

@@ -50,7 +50,8 @@ function navigation(current: string, descriptions: string): string {
     `<a href="${file}"${file === current ? ' aria-current="page"' : ''}>${title}</a>`
   )
   return `<nav>${shown.join('\n')}
-<a href="${descriptions}openapi.json">openapi.json</a></nav>`
+<a href="${descriptions}openapi.json">openapi.json</a>
+<a href="${descriptions}asyncapi.json">asyncapi.json</a></nav>`
 }
 
 /** Links between pages of docs/ lead to those of the site, where they are on it. */

@@ -12,5 +12,7 @@ for (const [path, text] of Object.entries(pages)) writeFileSync(join(root, path)
 const site = join(root, 'site')
 mkdirSync(site, { recursive: true })
 for (const name of siteFiles) writeFileSync(join(site, name), siteFile(name)!)
-writeFileSync(join(site, 'openapi.json'), describe())
+for (const name of ['openapi.json', 'asyncapi.json']) {
+  writeFileSync(join(site, name), describe(`/${name}`))
+}
 console.log(`The documentation is in ${site}: any host of static files can serve it.`)

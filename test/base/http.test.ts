@@ -47,7 +47,7 @@ describe('OPS-03 what is reachable', () => {
     const described = everyOperation.map(({ method, path }) => `${method} ${path}`)
     const pages = ['GET /sandbox/done', 'GET /sandbox/{ref}', 'POST /sandbox/{ref}']
     expect([...new Set(registered)].filter((one) => !pages.includes(one)).sort())
-      .toEqual([...described, 'GET /openapi.json', 'GET /docs'].sort())
+      .toEqual([...described, 'GET /openapi.json', 'GET /asyncapi.json', 'GET /docs'].sort())
   })
 
   test.each([

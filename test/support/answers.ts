@@ -80,7 +80,7 @@ function operationOf(method: string, path: string): Operation | undefined {
 
 const elsewhere: Record<string, string> = { 404: 'route_not_found', 405: 'method_not_allowed' }
 // Pages and the description itself are not described.
-const undescribed = ['/openapi.json', '/docs']
+const undescribed = ['/openapi.json', '/asyncapi.json', '/docs']
 const problem = { $ref: '#/components/schemas/Problem' }
 
 /** What is wrong with an answer; nothing when it is as described. */

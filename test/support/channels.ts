@@ -1,6 +1,8 @@
 /** Realtime channels joined with an unmodified supabase-js, as an app does. */
 import { randomUUID } from 'node:crypto'
 import { createClient, type SupabaseClient } from '@supabase/supabase-js'
+import { isUuid } from '../../functions/_shared/uuid.ts'
+import { check } from './chat-events.ts'
 import { type Person, projectUrl, publishableKey } from './client.ts'
 import { waitUntil } from './wait.ts'
 
@@ -37,7 +39,11 @@ export async function joinChannel(client: SupabaseClient, topic: string, config:
     config: { private: true, ...rest, broadcast: { ...broadcast, replication_ready: true } },
   })
   const received: ChannelEvent[] = []
-  channel.on('broadcast', { event: '*' }, ({ event, payload }) => received.push({ event, payload }))
+  channel.on('broadcast', { event: '*' }, ({ event, payload }) => {
+    // On the channel of an account only the database speaks; on that of a conversation, clients.
+    if (isUuid(topic)) check('account', event, payload)
+    received.push({ event, payload })
+  })
   if (config.presence) {
     channel.on('presence', { event: 'sync' }, () => {
       received.push({ event: 'presence', payload: channel.presenceState() })

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import WebSocket from 'ws'
+import { check } from './chat-events.ts'
 import { type Person, projectUrl } from './client.ts'
 import { waitUntil } from './wait.ts'
 
@@ -29,7 +30,11 @@ export class ChatSocket {
 
   constructor({ url = chatUrl, headers, protocols }: Opening = {}) {
     this.socket = new WebSocket(url, protocols ?? [], { headers })
-    this.socket.on('message', (data) => this.frames.push(JSON.parse(String(data))))
+    this.socket.on('message', (data) => {
+      const frame: Frame = JSON.parse(String(data))
+      if (frame.event !== 'ack') check('gateway', frame.event, frame)
+      this.frames.push(frame)
+    })
     this.socket.on('close', (code, reason) => (this.closed = { code, reason: String(reason) }))
     this.socket.on('error', () => {})
   }
@@ -52,7 +57,12 @@ export class ChatSocket {
   async ask(event: string, data: unknown): Promise<Frame> {
     const ref = `t${++this.refs}`
     this.socket.send(JSON.stringify({ event, data, ref }))
-    return await this.answer(ref)
+    const answer = await this.answer(ref)
+    if (answer.event === 'ack') {
+      check('gateway', event, { event, data, ref })
+      check('gateway', `ack_${event}`, answer)
+    }
+    return answer
   }
 
   async answer(ref: string | number): Promise<Frame> {

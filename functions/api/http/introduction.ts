@@ -2,6 +2,7 @@
 
 export const introduction = `
 The backend of a property marketplace for Kuwait. JSON over HTTPS; keys are camelCase, ids are uuids.
+Chat events are described as AsyncAPI: \`GET /asyncapi.json\`.
 
 ## Sign in
 
@@ -82,7 +83,8 @@ export const tags = [
   ['reviews', 'Reviews of identities by those who had contact with them.'],
   [
     'chat',
-    'Conversations, messages and blocks. Live events come from Realtime or the chat gateway.',
+    'Conversations, messages and blocks. Live events come from Realtime or the chat gateway: see ' +
+    '`GET /asyncapi.json`.',
   ],
   ['notifications', 'Notifications of the account.'],
   ['devices', 'Devices that receive pushes.'],

@@ -1,35 +1,22 @@
 /** Frames of clients: read strictly, so that nothing in them is guessed at. */
 import { z } from '@hono/zod-openapi'
-import { NewMessage } from '../../_shared/chat-message.ts'
+import { frameData, FrameRef } from '../../_shared/chat-frames.ts'
 import type { ErrorCode } from '../../_shared/errors.ts'
 import { checkJson } from '../../_shared/json.ts'
 import { type Detail, Refusal } from '../../_shared/refusal.ts'
 import { thrownAsZodError, validationError } from '../../_shared/validation.ts'
 import type { Ref } from '../protocol.ts'
 
-const ConversationId = z.uuid().toLowerCase()
-
-const dataByEvent = {
-  auth: z.strictObject({ accessToken: z.string().max(8192) }),
-  join_conversation: z.strictObject({
-    conversationId: ConversationId,
-    afterSeq: z.int().min(0).optional(),
-  }),
-  leave_conversation: z.strictObject({ conversationId: ConversationId }),
-  send_message: NewMessage.extend({ conversationId: ConversationId }),
-  heartbeat: z.strictObject({}),
-}
-
-type Data = { [Event in keyof typeof dataByEvent]: z.infer<typeof dataByEvent[Event]> }
+type Data = { [Event in keyof typeof frameData]: z.infer<typeof frameData[Event]> }
 
 export type Frame = {
   [Event in keyof Data]: { event: Event; data: Data[Event]; ref?: Ref }
 }[keyof Data]
 
 const Envelope = z.strictObject({
-  event: z.enum(Object.keys(dataByEvent) as [keyof Data]),
+  event: z.enum(Object.keys(frameData) as [keyof Data]),
   data: z.unknown(),
-  ref: z.union([z.string().min(1).max(64), z.int()]).optional(),
+  ref: FrameRef.optional(),
 })
 
 /** A frame that is not what it should be; `ref` tells which, if that much could be read. */
@@ -60,7 +47,7 @@ export function readFrame(text: string): Frame {
   const envelope = parse(Envelope, value)
   if (!envelope.success) throw badFrame(envelope.error, '', usableRef(value))
   const { event, ref } = envelope.data
-  const parsed = parse(dataByEvent[event], envelope.data.data ?? {})
+  const parsed = parse(frameData[event], envelope.data.data ?? {})
   if (!parsed.success) throw badFrame(parsed.error, 'data', ref)
   return { event, data: parsed.data, ref } as Frame
 }

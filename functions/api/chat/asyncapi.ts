@@ -1,0 +1,191 @@
+/**
+ * The events of chat as AsyncAPI: frames of the gateway, and what Realtime brings. The suite holds every
+ * frame and event that it sends and hears against it.
+ */
+import { OpenAPIHono, z } from '@hono/zod-openapi'
+import { frameData, FrameRef } from '../../_shared/chat-frames.ts'
+import { env } from '../../_shared/env.ts'
+import { apiVersion } from '../http/middleware.ts'
+import { Time } from '../http/route.ts'
+import { Notification } from '../notifications/schemas.ts'
+import { Conversation, Message } from './schemas.ts'
+
+const { lastMessage, unread, liveTopic } = Conversation.shape
+const conversationId = z.uuid()
+const identityId = z.uuid()
+const nothing = z.strictObject({})
+
+const Updated = z.strictObject({
+  conversationId,
+  identityId: identityId.optional(),
+  lastMessage,
+  unread,
+  liveTopic: liveTopic.optional(),
+})
+
+/** What the gateway sends, by event. */
+const fromGateway = {
+  new_message: z.strictObject({ message: Message }),
+  conversation_updated: Updated,
+  error: z.looseObject({
+    code: z.string(),
+    message: z.string(),
+    messageEn: z.string().optional(),
+    retryAfter: z.number().optional(),
+    conversationId: conversationId.optional(),
+  }),
+}
+
+/** The data of `ack`, by the event that it answers. */
+const acked = {
+  auth: z.strictObject({ expiresAt: Time }),
+  join_conversation: z.strictObject({ conversationId, lastSeq: z.int() }),
+  leave_conversation: z.strictObject({ conversationId }),
+  send_message: z.strictObject({ message: Message }),
+  heartbeat: nothing,
+}
+
+const id = z.uuid().openapi({ description: 'Of the broadcast: Realtime adds it.' })
+
+/** What comes over the channel of an account, by event. */
+const toAccount = {
+  new_message: z.strictObject({
+    id,
+    identityId,
+    message: Message,
+    conversation: z.strictObject({ id: z.uuid(), lastMessage, unread, liveTopic }),
+    notificationId: z.uuid().optional(),
+  }),
+  conversation_updated: Updated.required({ identityId: true, liveTopic: true }).extend({ id }),
+  message_read: z.strictObject({ id, conversationId, identityId, upToSeq: z.int() }),
+  notification: z.strictObject({
+    id,
+    identityId: identityId.nullable(),
+    notification: Notification,
+    unread: z.int(),
+  }),
+  topic_changed: z.strictObject({ id, old: z.string(), new: z.string() }),
+}
+
+type Schemas = Record<string, z.ZodType>
+
+const frame = (event: string, data: z.ZodType) =>
+  z.strictObject({ event: z.literal(event), data, ref: FrameRef.optional() })
+
+const framesOf = (schemas: Schemas): Schemas =>
+  Object.fromEntries(Object.entries(schemas).map(([event, data]) => [event, frame(event, data)]))
+
+const acks: Schemas = Object.fromEntries(
+  Object.entries(acked).map((
+    [event, data],
+  ) => [`ack_${event}`, frame('ack', data).required({ ref: true })]),
+)
+
+const sent = framesOf(frameData)
+const heard = { ...framesOf(fromGateway), ...acks }
+
+const pascal = (name: string) => name.replace(/(?:^|_)(\w)/g, (_, first) => first.toUpperCase())
+
+/** The messages of a channel; their payloads are components, as in the description of the API. */
+const messagesOf = (schemas: Schemas, kind: 'Frame' | 'Event') =>
+  Object.fromEntries(
+    Object.keys(schemas).map((name) => [name, {
+      name,
+      payload: { $ref: `#/components/schemas/${pascal(name)}${kind}` },
+    }]),
+  )
+
+function componentsOf(all: [Schemas, 'Frame' | 'Event'][]) {
+  const { openAPIRegistry, getOpenAPI31Document } = new OpenAPIHono()
+  for (const [schemas, kind] of all) {
+    for (const [name, schema] of Object.entries(schemas)) {
+      openAPIRegistry.register(`${pascal(name)}${kind}`, schema)
+    }
+  }
+  const info = { title: '', version: '' }
+  return getOpenAPI31Document({ openapi: '3.1.0', info }).components!.schemas
+}
+
+function operation(action: 'send' | 'receive', channel: string, names: string[], summary: string) {
+  const messages = names.map((name) => ({ $ref: `#/channels/${channel}/messages/${name}` }))
+  return { action, channel: { $ref: `#/channels/${channel}` }, summary, messages }
+}
+
+export function describeEvents() {
+  const { host, protocol } = new URL(env.supabaseUrl)
+  const server = (pathname: string, description: string) => ({
+    host,
+    pathname,
+    protocol: protocol === 'https:' ? 'wss' : 'ws',
+    description,
+  })
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Chat events of the property marketplace of Kuwait',
+      version: apiVersion,
+      description:
+        'As a client sees them. Take the events from Realtime, or from the gateway, which carries the ' +
+        'same to clients that speak frames. Both deliver at most once: history, ' +
+        '`GET /conversations/{id}/messages?afterSeq=`, is the truth.',
+    },
+    defaultContentType: 'application/json',
+    servers: {
+      gateway: server(
+        '/functions/v1/chat',
+        'Subprotocol `chat`, beside it `bearer.<token>`; or a first frame `auth` within 10 s.',
+      ),
+      realtime: server('/realtime/v1/websocket', 'Supabase Realtime, as its libraries speak it.'),
+    },
+    channels: {
+      gateway: {
+        address: '/functions/v1/chat',
+        servers: [{ $ref: '#/servers/gateway' }],
+        messages: messagesOf({ ...sent, ...heard }, 'Frame'),
+      },
+      account: {
+        address: '{realtimeTopic}',
+        servers: [{ $ref: '#/servers/realtime' }],
+        parameters: {
+          realtimeTopic: { description: 'From a session or `GET /auth/me`. Private.' },
+        },
+        messages: messagesOf(toAccount, 'Event'),
+      },
+      conversation: {
+        address: '{liveTopic}',
+        servers: [{ $ref: '#/servers/realtime' }],
+        parameters: { liveTopic: { description: 'From a conversation. Private; with presence.' } },
+        messages: { typing: { name: 'typing', summary: 'A participant is writing.' } },
+      },
+    },
+    components: {
+      schemas: componentsOf([[sent, 'Frame'], [heard, 'Frame'], [toAccount, 'Event']]),
+    },
+    operations: {
+      sendFrame: operation(
+        'send',
+        'gateway',
+        Object.keys(sent),
+        'Each is answered by ack or error.',
+      ),
+      receiveFrame: operation(
+        'receive',
+        'gateway',
+        Object.keys(heard),
+        'Events of joined conversations, and answers.',
+      ),
+      receiveEvent: operation(
+        'receive',
+        'account',
+        Object.keys(toAccount),
+        'Broadcasts on the channel of the account; each names the identity that it is for.',
+      ),
+      sendTyping: operation(
+        'send',
+        'conversation',
+        ['typing'],
+        'To whom the conversation is with.',
+      ),
+    },
+  }
+}

@@ -1,0 +1,34 @@
+/** Holds what the tests send and hear of chat against GET /asyncapi.json. */
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { variable } from '../../local/environment.ts'
+import { closed } from './answers.ts'
+import type { Schema } from './openapi.ts'
+
+type Message = { payload?: { $ref: string } }
+type Events = {
+  channels: Record<'gateway' | 'account', { messages: Record<string, Message> }>
+  components: { schemas: Record<string, Schema> }
+}
+
+const { channels, components }: Events = await (
+  await fetch(`${variable('SUPABASE_URL')}/functions/v1/api/asyncapi.json`)
+).json()
+
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+formats.default(ajv)
+const schemas = Object.entries(components.schemas).map(([name, one]) => [name, closed(one)])
+ajv.addSchema({ $id: 'events', components: { schemas: Object.fromEntries(schemas) } })
+
+/** What is wrong with a message of a channel; undefined when it is as described. */
+export function faultOf(channel: 'gateway' | 'account', name: string, value: unknown) {
+  const payload = channels[channel].messages[name]?.payload
+  if (!payload) return `${name} is not described`
+  const validate = ajv.getSchema(`events${payload.$ref}`)!
+  return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: name })
+}
+
+export function check(channel: 'gateway' | 'account', name: string, value: unknown) {
+  const fault = faultOf(channel, name, value)
+  if (fault) throw new Error(`${fault}\n${JSON.stringify(value)}`)
+}
