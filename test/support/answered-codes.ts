@@ -26,6 +26,8 @@ const neverSeen: Record<string, string> = {
   internal: 'nothing may fail that way',
   timeout: 'the database gives up sooner, as service_unavailable',
   upload_timeout: 'bodies that stop are sent as bytes, past the recorder',
+  'set_user_status last_admin': 'only for one of two who lock each other in the same moment',
+  'delete_user last_admin': 'only for one of two who delete each other in the same moment',
   'verify_otp phone_taken': 'an account that gets the number by another way in the same moment',
 }
 

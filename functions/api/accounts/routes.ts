@@ -58,6 +58,7 @@ const deleteMe = route({
     'otp_expired',
     'otp_locked',
     'account_has_obligations',
+    'last_admin',
   ],
   request: body(z.union([z.strictObject({ password: Password }), z.strictObject({ code: Code })])),
   responses: {
