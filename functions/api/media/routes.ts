@@ -33,7 +33,7 @@ const avatar = route({
     'One picture, JPEG, PNG or WebP by its content, at most 5 MiB. Position and camera data are ' +
     'taken out of it. Show it with `PATCH /auth/me {avatarMediaId}`; what is not used within a ' +
     'day is removed. At most 60 uploads an hour.',
-  errors: ['file_too_large', 'file_not_image', 'file_missing'],
+  errors: ['quota_exceeded', 'file_too_large', 'file_not_image', 'file_missing'],
   request: form({ file: { ...picture, description: 'At most 5 MiB.' } }, ['file']),
   responses: {
     201: json(
