@@ -1,17 +1,15 @@
-// Data API and Studio: @supabase/lite (0.10.0) on our Postgres, in its own process because it is
-// slow and keeps a process busy. Its auth and storage are not used; which schemas it may open we
-// decide.
-import { readFile } from 'node:fs/promises'
+// Data API and the rows of Studio: @supabase/lite (0.10.0) on our Postgres, in its own process
+// because it is slow and keeps a process busy. Its auth, storage and page are not used; which schemas
+// it may open we decide.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { extname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { App } from '@supabase/lite'
 import { createPostgresConnection } from '@supabase/lite/postgres'
+import postgres, { type Sql } from 'postgres'
 import { close, endWithSupervisor, listen, readyLine } from '../stack/lifecycle.ts'
 import { hs256Token } from './hs256.ts'
 import { asPostgrest } from './postgrest.ts'
 import { readStack, type Stack } from '../stack/stack.ts'
-import { notesPath, notesScript, withNotes, withViews } from './studio.ts'
+import { answerStudio } from './studio.ts'
 
 type Fetch = (request: Request) => Response | Promise<Response>
 
@@ -52,55 +50,21 @@ function restServer(fetch: Fetch): Server {
   })
 }
 
-// Studio's page is an application; its files lie in the package and the app does not serve them.
-const assets = fileURLToPath(new URL('static', import.meta.resolve('@supabase/lite')))
-const types: Record<string, string> = {
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-  '.ico': 'image/x-icon',
-  '.woff2': 'font/woff2',
-}
-
-async function asset(pathname: string): Promise<Response | undefined> {
-  const [, file] = /^\/(?:static\/)?((?:assets\/)?[\w-]+\.\w+)$/.exec(pathname) ?? []
-  const type = file && types[extname(file)]
-  if (!type) return undefined
-  const bytes = await readFile(join(assets, file)).catch(() => undefined)
-  return bytes && new Response(bytes, { headers: { 'content-type': type } })
-}
-
 /** Studio acts as postgres, so it answers only its own pages, under its own host name. */
-function studioServer({ ports, secrets }: Stack, fetch: Fetch): Server {
+function studioServer({ ports, secrets }: Stack, fetch: Fetch, sql: Sql): Server {
   const hosts = [`127.0.0.1:${ports.studio}`, `localhost:${ports.studio}`]
   const origins = [undefined, ...hosts.map((host) => `http://${host}`)]
   return createServer((request, response) => {
     const { host = '', origin } = request.headers
     if (!hosts.includes(host) || !origins.includes(origin)) return response.writeHead(403).end()
     void pass(request, response, async (original) => {
-      const file = await asset(new URL(original.url).pathname)
-      if (file) return file
       const headers = new Headers(original.headers)
       headers.set(
         'authorization',
         `Bearer ${await hs256Token(secrets.dataApi, { role: 'postgres' })}`,
       )
       headers.delete('apikey')
-      const { pathname } = new URL(original.url)
-      if (pathname === notesPath) {
-        return new Response(notesScript, { headers: { 'content-type': 'text/javascript' } })
-      }
-      const answer = await fetch(new Request(original, { headers }))
-      if (answer.headers.get('content-type')?.startsWith('text/html')) {
-        return new Response(withNotes(await answer.text()), {
-          headers: { 'content-type': 'text/html' },
-        })
-      }
-      if (pathname === '/_system/introspect') {
-        return Response.json(withViews(await answer.json() as Parameters<typeof withViews>[0]))
-      }
-      if (pathname !== '/_system/info') return answer
-      // The page must learn that it may do everything; nobody needs the connection string.
-      return Response.json({ ...(await answer.json() as object), connection: {}, admin: true })
+      return await answerStudio(new Request(original, { headers }), fetch, sql)
     })
   })
 }
@@ -139,9 +103,10 @@ async function pass(request: IncomingMessage, response: ServerResponse, fetch: F
 const { schemas } = stack.config.api
 const rest = openApp(stack, 'data_api', schemas, false)
 const studio = openApp(stack, 'studio', ['public', ...schemas, 'private', 'auth', 'storage'], true)
+const studioSql = postgres(stack.databaseUrl('studio'), { onnotice() {}, max: 1, idle_timeout: 10 })
 const servers: [Server, number][] = [
   [restServer(rest.fetch), stack.ports.dataApi],
-  [studioServer(stack, studio.fetch), stack.ports.studio],
+  [studioServer(stack, studio.fetch, studioSql), stack.ports.studio],
 ]
 // The first call reads the whole catalogue: better now than during a request.
 const authorization = `Bearer ${await hs256Token(stack.secrets.dataApi, { role: 'anon' })}`
@@ -149,6 +114,11 @@ const headers = { authorization, apikey: stack.secrets.publishableKey }
 await rest.fetch(new Request(`${stack.url}/rest/v1/rpc/warm_up`, { method: 'POST', headers }))
 for (const [server, port] of servers) await listen(server, port)
 endWithSupervisor(() =>
-  Promise.all([...servers.map(([server]) => close(server)), rest.close(), studio.close()])
+  Promise.all([
+    ...servers.map(([server]) => close(server)),
+    rest.close(),
+    studio.close(),
+    studioSql.end(),
+  ])
 )
 console.error(readyLine)

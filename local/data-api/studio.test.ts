@@ -1,41 +1,43 @@
-/** Studio of the embedded stack: what an admin opens in a browser. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { expect } from 'vitest'
+/** Studio of the embedded stack: what an admin opens in a browser, and what its page asks for. */
+import { expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../../test/support/admins.ts'
 import { database, signUp } from '../../test/support/client.ts'
-import { hasStack, testLocally } from '../../test/support/facade.ts'
+import { testLocally } from '../../test/support/facade.ts'
 import { views } from '../../test/whole/matrix-outcomes.ts'
-import { variable } from '../environment.ts'
+import { tablesOf } from './studio.ts'
+import { askRows, studio, tables } from './studio-rows.ts'
 
-const studio: string = hasStack
-  ? JSON.parse(readFileSync(join(variable('LOCAL_STACK')!, 'stack.json'), 'utf8')).studioUrl
-  : ''
-
-testLocally('Studio shows tables and views with their comments', async () => {
-  const page = await (await fetch(studio)).text()
-  expect(page).toContain('/studio-notes.js')
-  expect(await (await fetch(`${studio}/studio-notes.js`)).text()).toContain('comments')
-  const found = await (await fetch(`${studio}/_system/introspect`)).json()
-  const names = found.tables.map(({ schema, name }: Record<string, string>) => `${schema}.${name}`)
-  expect(names).toEqual(expect.arrayContaining(['public.accounts', 'private.settings', ...views]))
-  for (const view of views.filter((view) => view.startsWith('public.'))) {
-    const [, name] = view.split('.')
-    expect(found.comments.some(({ table }: { table: string }) => table === name), view).toBe(true)
-    expect((await fetch(`${studio}/rest/v1/${name}?select=*&limit=1`)).status, view).toBe(200)
+testLocally('Studio has a page, and shows tables and views with their comments', async () => {
+  for (const path of ['/', '/studio.js', '/studio.css']) {
+    expect((await fetch(studio + path)).status, path).toBe(200)
   }
+  const found = await tables()
+  const names = found.map(({ schema, name }) => `${schema}.${name}`)
+  expect(names).toEqual(expect.arrayContaining(['public.accounts', 'private.settings', ...views]))
+  for (const table of found.filter(({ schema, name }) => views.includes(`${schema}.${name}`))) {
+    expect(table.comment, table.name).toEqual(expect.any(String))
+    expect((await askRows('GET', table, 'select=*&limit=1')).status, table.name).toBe(200)
+  }
+})
+
+testLocally('Studio shows nothing else of its package, and nothing to another page', async () => {
+  for (const path of ['/_system/info', '/_system/introspect', '/auth/v1/settings', '/../main.ts']) {
+    expect((await fetch(studio + path)).status, path).toBe(404)
+  }
+  const headers = { origin: 'https://elsewhere.example' }
+  expect((await fetch(`${studio}/tables`, { headers })).status).toBe(403)
 })
 
 testLocally(
   'a status changed in Studio is in the audit trail, and sessions have ended',
   async () => {
     const [admin, person] = await Promise.all([signUpAdmin(), signUp()])
-    const changed = await fetch(`${studio}/rest/v1/accounts?id=eq.${person.id}`, {
-      method: 'PATCH',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ status: 'suspended', status_reason: 'من الاستوديو' }),
+    const accounts = (await tables()).find(({ name }) => name === 'accounts')!
+    const changed = await askRows('PATCH', accounts, `id=eq.${person.id}`, {
+      status: 'suspended',
+      status_reason: 'من الاستوديو',
     })
-    expect(changed.ok, await changed.text()).toBe(true)
+    expect(changed.status, JSON.stringify(changed.body)).toBe(200)
     expect((await person.get('/auth/me')).body.error.code).toBe('account_suspended')
     expect(await auditOf(admin, person.id)).toMatchObject([{
       action: 'account.status',
@@ -51,3 +53,116 @@ testLocally(
     expect(rows).toEqual([{ actor: 'studio' }])
   },
 )
+
+testLocally('an admin is made in Studio and removed again', async () => {
+  await signUpAdmin() // the last one stays
+  const person = await signUp()
+  const admins = (await tables()).find(({ name }) => name === 'admins')!
+  expect((await askRows('POST', admins, '', { account_id: person.id })).status).toBe(201)
+  expect((await person.get('/admin/stats')).status).toBe(200)
+  const removed = await askRows('DELETE', admins, `account_id=eq.${person.id}`)
+  expect(removed).toMatchObject({ status: 200, body: [{ account_id: person.id }] })
+  expect((await person.get('/admin/stats')).status).toBe(403)
+})
+
+testLocally(
+  'a setting takes any JSON, and one that no function understands is refused',
+  async () => {
+    const settings = (await tables()).find(({ name }) => name === 'settings')!
+    const { body: [before] } = await askRows('GET', settings, 'name=eq.review_listings')
+    const set = (value: unknown) => askRows('PATCH', settings, 'name=eq.review_listings', { value })
+    expect(await set(before.value)).toMatchObject({ status: 200, body: [before] })
+    expect(await set('true')).toMatchObject({
+      status: 400,
+      body: { message: 'review_listings is true or false, without quotation marks.' },
+    })
+    expect((await askRows('GET', settings, 'name=eq.review_listings')).body).toEqual([before])
+  },
+)
+
+testLocally('a write that means no row is refused and writes nothing', async () => {
+  const rates = (await tables()).find(({ name }) => name === 'rates')!
+  const before = (await database().query('select * from private.rates order by rule')).rows
+  const refusals: [string, number, RegExp][] = [
+    ['', 400, /filter is missing/],
+    ['select=*', 400, /filter is missing/],
+    ['rule=eq.undefined', 400, /undefined/],
+    ['rule=in.(uploads,undefined)', 400, /not a value of its key/],
+    ['rule=neq.uploads', 400, /not a value of its key/],
+    ['id=eq.undefined', 400, /undefined/],
+    ['rule=eq.no-such-rule', 404, /nothing was written/],
+  ]
+  for (const [query, status, sentence] of refusals) {
+    for (const method of ['PATCH', 'DELETE']) {
+      const refused = await askRows(method, rates, query, { max: 1 })
+      expect([refused.status, refused.body.message], `${method} ${query}`)
+        .toEqual([status, expect.stringMatching(sentence)])
+    }
+  }
+  expect((await database().query('select * from private.rates order by rule')).rows).toEqual(before)
+
+  const areas = (await tables()).find(({ name }) => name === 'areas')!
+  const half = await askRows('PATCH', areas, 'governorate_id=eq.hawalli', { name_en: 'Hawalli' })
+  expect(half).toMatchObject({ status: 400, body: { message: expect.stringMatching(/several/) } })
+  const { rows } = await database().query(
+    `select from public.areas where name_en = 'Hawalli' and id <> 'hawalli'`,
+  )
+  expect(rows).toEqual([])
+})
+
+testLocally(
+  'row 150,000 is found by its place, by a filter and by an order, and edited',
+  async () => {
+    const charges = (await tables()).find(({ name }) => name === 'sandbox_charges')!
+    const remove = `delete from private.sandbox_charges where currency = 'XTS'`
+    await database().query(remove)
+    await database().query(
+      `insert into private.sandbox_charges (id, reference, amount, currency, title, return_url)
+     select 'row_' || to_char(n, 'FM000000'), 'studio ' || n, n, 'XTS', 'صف ' || n, 'https://x.example'
+     from generate_series(1, 150000) as n`,
+    )
+    try {
+      const idsOf = async (query: string) => {
+        const { status, body } = await askRows('GET', charges, `select=*&${query}`)
+        expect(status, JSON.stringify(body)).toBe(200)
+        return body.map(({ id }: { id: string }) => id)
+      }
+      const mine = 'currency=eq.XTS&order=id.asc'
+      expect(await idsOf(`${mine}&offset=149999&limit=100`)).toEqual(['row_150000'])
+      expect(await idsOf('title=ilike.*150000*')).toEqual(['row_150000'])
+      expect(await idsOf('currency=eq.XTS&order=amount.desc,id.asc&limit=1')).toEqual([
+        'row_150000',
+      ])
+      const edited = await askRows('PATCH', charges, 'id=eq.row_150000', { title: 'آخر صف' })
+      expect(edited.status).toBe(200)
+      const { rows } = await database().query(
+        `select title from private.sandbox_charges where id = 'row_150000'`,
+      )
+      expect(rows).toEqual([{ title: 'آخر صف' }])
+    } finally {
+      await database().query(remove)
+    }
+  },
+)
+
+test('a table has its own key and comments, whatever another schema calls alike', () => {
+  const column = { table: 'rates', name: 'rule', type: 'text', is_generated: false }
+  const [one, other, view] = tablesOf({
+    tables: [{ schema: 'private', name: 'rates' }, { schema: 'public', name: 'rates' }],
+    views: [{ schema: 'public', name: 'seen' }],
+    columns: [{ ...column, schema: 'private' }, { ...column, schema: 'public', name: 'a' }],
+    primary_keys: [
+      { schema: 'public', table: 'rates', columns: ['a', 'b'] },
+      { schema: 'private', table: 'rates', columns: ['rule'] },
+    ],
+    comments: [
+      { schema: 'private', table: 'rates', text: 'Limits.' },
+      { schema: 'private', table: 'rates', column: 'rule', text: 'Its name.' },
+    ],
+  })
+  expect(one).toMatchObject({ key: ['rule'], comment: 'Limits.', columns: [{ name: 'rule' }] })
+  expect(one!.columns[0]!.comment).toBe('Its name.')
+  expect(other).toMatchObject({ key: ['a', 'b'], columns: [{ name: 'a' }] })
+  expect(other!.comment).toBe(undefined)
+  expect(view).toMatchObject({ name: 'seen', key: [] })
+})

@@ -1,57 +1,86 @@
-// What Lite's Studio leaves out and admins need: views among the tables, and the comments.
-// Hosted Studio shows both by itself.
+// Studio of the embedded stack: a page of our own, which reads rows as the Data API does.
+//
+// The page in @supabase/lite 0.10.0 is not used: it finds a row by `row.id`, whatever the key of its
+// table is, takes the first 1,000 rows, and filters and sorts those in the browser, which nothing
+// outside its bundle can change. Hosted Studio does all of this by itself.
+import { readFile } from 'node:fs/promises'
+import type { Sql } from 'postgres'
+import { refusal, writeRow } from './studio-writes.ts'
 
+type Fetch = (request: Request) => Response | Promise<Response>
 type Named = { schema: string; name: string }
+type Column = { schema: string; table: string; name: string; type: string; is_generated: boolean }
 type Comment = { schema: string; table: string; column?: string; text: string }
-type Introspected = { tables: (Named & { type: string })[]; views: Named[]; comments: Comment[] }
+type Catalogue = {
+  tables: Named[]
+  views: Named[]
+  columns: Column[]
+  primary_keys: { schema: string; table: string; columns: string[] }[]
+  comments: Comment[]
+}
 
-/** The catalogue as the page asks for it: views come first where it looks for tables. */
-export function withViews(found: Introspected): Introspected {
-  const views = found.views
+const pageFiles: Record<string, [file: string, type: string]> = {
+  '/': ['studio.html', 'text/html'],
+  '/studio.css': ['studio.css', 'text/css'],
+  '/studio.js': ['studio.js', 'text/javascript'],
+}
+
+/** Answers the page, what it reads of the catalogue, and rows; nothing else of the package. */
+export async function answerStudio(asked: Request, fetch: Fetch, sql: Sql): Promise<Response> {
+  const { pathname } = new URL(asked.url)
+  const reads = asked.method === 'GET' || asked.method === 'HEAD'
+  if (pathname.startsWith('/rest/v1/')) {
+    return reads ? await asHex(await fetch(asked)) : await writeRow(asked, sql)
+  }
+  if (!reads) return refusal(405, 'method not allowed')
+  if (pathname === '/tables') {
+    const found = await fetch(new Request(new URL('/_system/introspect', asked.url), asked))
+    return Response.json(tablesOf(await found.json() as Catalogue))
+  }
+  const [file, type] = pageFiles[pathname] ?? []
+  if (!file) return refusal(404, 'not found')
+  const text = await readFile(new URL(`page/${file}`, import.meta.url))
+  return new Response(text, { headers: { 'content-type': `${type}; charset=utf-8` } })
+}
+
+/** Tables and views with their columns, keys and comments. A view has no key: it is not edited. */
+export function tablesOf(found: Catalogue) {
+  const commentOf = ({ schema, name }: Named, column?: string) =>
+    found.comments.find((comment) =>
+      comment.schema === schema && comment.table === name && comment.column === column
+    )?.text
+  return [...found.tables, ...found.views]
     .filter(({ schema }) => schema !== 'extensions')
-    .map((view) => ({ rows: 0, engine: '', collation: '', ...view, sql: '', type: 'table' }))
-  return { ...found, tables: [...views, ...found.tables] }
+    .map((table) => ({
+      schema: table.schema,
+      name: table.name,
+      comment: commentOf(table),
+      key:
+        found.primary_keys.find(({ schema, table: name }) =>
+          schema === table.schema && name === table.name
+        )?.columns ?? [],
+      columns: found.columns
+        .filter((column) => column.schema === table.schema && column.table === table.name)
+        .map(({ name, type, is_generated }) => ({
+          name,
+          type,
+          generated: is_generated,
+          comment: commentOf(table, name),
+        })),
+    }))
 }
 
-export const notesPath = '/studio-notes.js'
-
-/** The page with the script below. */
-export const withNotes = (html: string) =>
-  html.replace('</head>', `<script defer src="${notesPath}"></script></head>`)
-
-/**
- * Runs in the page: shows the comment of the open table on top, and that of a table or column when
- * the mouse rests on its name.
- */
-export const notesScript = `
-const notes = new Map()
-const bar = document.createElement('div')
-bar.style = 'position:fixed;top:0;left:290px;right:330px;height:46px;display:flex;' +
-  'align-items:center;z-index:50;font-size:12px;line-height:15px;color:#a0a0a0;overflow:hidden'
-
-function show() {
-  const open = decodeURIComponent(location.pathname).replace('/editor/', '')
-  const text = notes.get(open) ?? ''
-  if (bar.textContent !== text) bar.textContent = text
-  if (!bar.isConnected) document.body.append(bar)
-  for (const link of document.querySelectorAll('a[href^="/editor/"]')) {
-    explain(link, decodeURIComponent(link.getAttribute('href')).replace('/editor/', ''))
-  }
-  for (const name of document.querySelectorAll('[role=columnheader] span.text-foreground')) {
-    explain(name, open + '.' + name.textContent)
-  }
+/** The package answers bytea as Node prints a Buffer; a key is found by what Postgres reads. */
+async function asHex(answer: Response): Promise<Response> {
+  const text = await answer.text()
+  const { status, headers } = answer
+  if (!text.includes('"type":"Buffer"')) return new Response(text || null, { status, headers })
+  const rows = JSON.parse(
+    text,
+    (_name, value) =>
+      value?.type === 'Buffer' && Array.isArray(value.data)
+        ? `\\x${Buffer.from(value.data).toString('hex')}`
+        : value,
+  )
+  return Response.json(rows, { status })
 }
-
-function explain(element, key) {
-  const note = notes.get(key)
-  if (note && element.title !== note) element.title = note
-}
-
-fetch('/_system/introspect').then((answer) => answer.json()).then(({ comments }) => {
-  for (const { schema, table, column, text } of comments) {
-    notes.set([schema, table, column].filter(Boolean).join('.'), text)
-  }
-  new MutationObserver(show).observe(document.body, { childList: true, subtree: true })
-  show()
-})
-`

@@ -59,7 +59,8 @@ begin
     jsonb_object_agg(name, to_jsonb(new) -> name) filter (where tg_op <> 'DELETE')
   into before, after
   from unnest(columns) as name;
-  if before is distinct from after then
+  if before is distinct from after
+    or to_jsonb(old) ->> 'status_reason' is distinct from to_jsonb(new) ->> 'status_reason' then
     insert into public.audit (actor_id, action, target_type, target_id, reason, before, after)
     values (private.account_id(), tg_argv[0], tg_argv[1], target,
       changed ->> 'status_reason', before, after);
@@ -74,27 +75,42 @@ comment on function private.audit_change is
 create trigger accounts_are_audited
   after update of status, status_reason, suspended_until on public.accounts
   for each row
-  when ((old.status, old.status_reason, old.suspended_until)
-      is distinct from (new.status, new.status_reason, new.suspended_until)
+  when ((
+      (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+      -- A reason that is written before its status is recorded with that.
+      or old.status_reason is distinct from new.status_reason
+        and new.status in ('suspended', 'banned')
+    )
     -- Only the person asks for deletion, or takes that back.
     and new.status <> 'deletion_requested'
     and not (old.status = 'deletion_requested' and new.status = 'active'))
   execute function private.audit_change('account.status', 'account', 'status', 'suspended_until');
 create trigger identities_are_audited
-  after update of status on public.identities
-  for each row when (old.status is distinct from new.status)
+  after update of status, status_reason on public.identities
+  for each row when (
+    old.status is distinct from new.status
+    or old.status_reason is distinct from new.status_reason
+      and new.status in ('rejected', 'suspended')
+  )
   execute function private.audit_change('identity.status', 'identity', 'status');
 create trigger properties_are_audited
-  after update of status on public.properties
+  after update of status, status_reason on public.properties
   for each row
-  when (old.status is distinct from new.status
-    -- A job expires listings by the thousand.
-    and not (old.status = 'active' and new.status = 'expired'))
+  when (
+    old.status is distinct from new.status
+      -- A job expires listings by the thousand.
+      and not (old.status = 'active' and new.status = 'expired')
+    or old.status_reason is distinct from new.status_reason
+      and new.status in ('rejected', 'suspended')
+  )
   execute function private.audit_change('property.status', 'property', 'status');
 
 create trigger reports_are_audited
-  after update of status on public.reports
-  for each row when (old.status is distinct from new.status)
+  after update of status, status_reason on public.reports
+  for each row when (
+    old.status is distinct from new.status
+    or old.status_reason is distinct from new.status_reason and new.status <> 'open'
+  )
   execute function private.audit_change('report.status', 'report', 'status');
 
 create trigger admins_are_audited

@@ -52,7 +52,7 @@ begin
       'A report that was decided stays so: restore the listing or show the review itself.');
   elsif new.status = 'upheld' and private.tidy(new.status_reason) is null then
     perform private.refuse_by_hand(
-      'Say why in status_reason, in the same change: whom it is about reads it.');
+      'Say why in status_reason, first or in the same change: whom it is about reads it.');
   end if;
   new.decided_at := now();
   return new;

@@ -28,7 +28,8 @@ create view public.admin_users with (security_invoker = true) as
   order by accounts.created_at desc;
 comment on view public.admin_users is
   'People, newest first. To lock one, set accounts.status to suspended or banned and status_reason '
-  'to what the person will read; sessions end at once. To make an admin, add a row to admins.';
+  'to what the person will read, together or one after the other; sessions end at once. To make an '
+  'admin, add a row to admins.';
 
 create view public.admin_identities_to_verify with (security_invoker = true) as
   select
@@ -51,7 +52,8 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
   'Companies and offices that wait to be verified, the oldest first. To decide, set '
-  'identities.status to active, or to rejected with status_reason.';
+  'identities.status to active, or to rejected with status_reason: in one change, or the reason '
+  'first, so that the owner is notified once.';
 
 create view public.admin_listings_to_review with (security_invoker = true) as
   select
@@ -75,7 +77,8 @@ comment on view public.admin_listings_to_review is
   'Listings and changes that wait, the oldest first, while the setting review_listings is true. '
   'Decide at POST /admin/moderation/:id/decide, or call private.decide_property(id, true or '
   'false, reason) in the SQL editor. A listing may also be decided by setting properties.status '
-  'to active, or to rejected with status_reason.';
+  'to active, or to rejected with status_reason: in one change, or the reason first, so that the '
+  'owner is notified once.';
 
 create view public.admin_reports with (security_invoker = true) as
   select
@@ -95,7 +98,8 @@ create view public.admin_reports with (security_invoker = true) as
 comment on view public.admin_reports is
   'What people have reported and nobody has decided, the oldest first. Decide at POST '
   '/admin/moderation/:id/decide, or set reports.status to dismissed, or to upheld with '
-  'status_reason: the listing is suspended or the review hidden then.';
+  'status_reason, in one change or the reason first: the listing is suspended or the review hidden '
+  'then.';
 
 create view public.admin_alarms with (security_invoker = true) as
   select alarms.id, alarms.kind, alarms.subject_id, alarms.facts, alarms.raised_at

@@ -13,12 +13,15 @@ begin
   return null;
 end
 $$;
-comment on function private.on_identity_decided is 'An admin verified or rejected an identity.';
+comment on function private.on_identity_decided is
+  'An admin verified or rejected an identity, or said afterwards why.';
 
 create trigger identities_notify_of_decisions
-  after update of status on public.identities
+  after update of status, status_reason on public.identities
   for each row when (
     old.status = 'pending_verification' and new.status in ('active', 'rejected')
+    or old.status = 'rejected' and new.status = 'rejected'
+      and new.status_reason <> coalesce(old.status_reason, '')
   )
   execute function private.on_identity_decided();
 

@@ -63,12 +63,15 @@ begin
   return null;
 end
 $$;
-comment on function private.on_listing_decided is 'An admin approved or rejected a listing.';
+comment on function private.on_listing_decided is
+  'An admin approved or rejected a listing, or said afterwards why.';
 
 create trigger properties_notify_of_decisions
-  after update of status on public.properties
+  after update of status, status_reason on public.properties
   for each row when (
     old.status = 'pending_review' and new.status in ('active', 'rejected')
+    or old.status = 'rejected' and new.status = 'rejected'
+      and new.status_reason <> coalesce(old.status_reason, '')
   )
   execute function private.on_listing_decided();
 

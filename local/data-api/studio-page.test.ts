@@ -1,0 +1,53 @@
+/** The page of Studio in headless Chromium: what an admin does with it. */
+import { expect, test } from 'vitest'
+import { signUpAdmin } from '../../test/support/admins.ts'
+import { signUp } from '../../test/support/client.ts'
+import { hasStack } from '../../test/support/facade.ts'
+import { hasBrowser, openBrowser } from '../../test/client/browser.ts'
+import { studio } from './studio-rows.ts'
+
+test.runIf(hasStack && hasBrowser)(
+  'the page finds a row, saves status and reason at once, and shows what is refused',
+  { timeout: 60_000 },
+  async () => {
+    const admin = await signUpAdmin()
+    const person = await signUp()
+    const browser = await openBrowser()
+    try {
+      const page = await browser.newPage()
+      const field = (name: string) =>
+        page.locator('#fields label').filter({ hasText: new RegExp(`^${name} `) }).locator(
+          'textarea',
+        )
+      const filter = async (column: string, value: string) => {
+        await page.selectOption('#column', column)
+        await page.fill('#value', value)
+        await page.getByRole('button', { name: 'Filter' }).click()
+      }
+      await page.goto(`${studio}/#public.accounts`)
+      await filter('id', person.id)
+      await expect.poll(() => page.locator('tbody tr').count()).toBe(1)
+      await page.locator('tbody tr').click()
+      await field('status').fill('suspended')
+      await field('status_reason').fill('من الصفحة')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await expect.poll(() => page.locator('dialog[open]').count()).toBe(0)
+      expect((await admin.get(`/admin/users/${person.id}`)).body.user)
+        .toMatchObject({ status: 'suspended', statusReason: 'من الصفحة' })
+
+      await page.locator('tbody tr').click()
+      await field('status').fill('deleted')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await expect.poll(() => page.locator('#refused').textContent()).toContain('Authentication')
+      await page.getByRole('button', { name: 'Cancel' }).click()
+
+      await page.goto(`${studio}/#public.areas`) // a key of two columns
+      await filter('id', 'salmiya')
+      await expect.poll(() => page.locator('tbody tr').count()).toBe(1)
+      await page.locator('tbody tr').click()
+      await expect.poll(() => field('governorate_id').inputValue()).toBe('hawalli')
+    } finally {
+      await browser.close()
+    }
+  },
+)

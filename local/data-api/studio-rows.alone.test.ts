@@ -1,0 +1,105 @@
+/** One row of every table that has one, edited through Studio. */
+import { expect } from 'vitest'
+import { database, signUp } from '../../test/support/client.ts'
+import { conversationBetween, postMessage } from '../../test/support/conversations.ts'
+import { testLocally } from '../../test/support/facade.ts'
+import { insertOrganisation } from '../../test/support/fixtures.ts'
+import { publishListing } from '../../test/support/listings.ts'
+import { topUp } from '../../test/support/money.ts'
+import { askRows, tables } from './studio-rows.ts'
+
+const textOf = (value: unknown) => typeof value === 'object' ? JSON.stringify(value) : String(value)
+
+/** What people leave behind in most tables. */
+async function useTheMarketplace() {
+  const [seller, buyer] = await Promise.all([signUp(), signUp()])
+  const { id } = await publishListing(seller)
+  await insertOrganisation(seller.id)
+  const acts = [
+    await buyer.post(`/favorites/${id}`),
+    await buyer.post(`/properties/${id}/contact`, { kind: 'chat' }),
+    await buyer.post('/reports', { targetType: 'property', targetId: id, reason: 'fraud' }),
+    await buyer.patch('/settings', { marketingConsent: true }),
+  ]
+  for (const { status, body } of acts) expect(status, JSON.stringify(body)).toBeLessThan(300)
+  await postMessage(buyer, await conversationBetween(buyer, seller))
+  await topUp(buyer)
+}
+
+// Nobody changes these, whoever he is.
+const onlyAddedTo = /only added to|append-only|stays as it is|by its entries only/
+
+testLocally('a row of every table is edited by its key, or the edit is refused', async () => {
+  await useTheMarketplace()
+  const found = (await tables()).filter(({ schema }) => ['public', 'private'].includes(schema))
+  const edited: string[] = []
+  const refused: Record<string, string> = {}
+  for (const table of found.filter(({ key }) => key.length > 0)) {
+    const name = `${table.schema}.${table.name}`
+    const order = table.key.join(',')
+    const { status, body: [row] } = await askRows('GET', table, `select=*&limit=1&order=${order}`)
+    expect(status, name).toBe(200)
+    if (!row) continue
+    const key = new URLSearchParams(
+      table.key.map((column) => [column, `eq.${textOf(row[column])}`]),
+    )
+    const written = async () => {
+      const { rows } = await database().query(
+        `select xmin::text from ${name} where (${table.key})::text = (
+           select (${table.key})::text from jsonb_populate_record(null::${name}, $1))`,
+        [row],
+      )
+      return rows
+    }
+    // The value that it has: what the write would change is not what is tested.
+    const plain = table.columns.find((column) =>
+      !column.generated && !table.key.includes(column.name) &&
+      /^(text|boolean|integer|smallint)$/.test(column.type)
+    )
+    const column = plain ?? table.columns.findLast(({ generated }) => !generated)!
+    const before = await written()
+    expect(before, name).toHaveLength(1)
+    const answer = await askRows('PATCH', table, key.toString(), {
+      [column.name]: row[column.name],
+    })
+    const after = await written()
+    if (answer.status === 200) {
+      expect(answer.body, name).toEqual([expect.objectContaining(
+        Object.fromEntries(table.key.map((part) => [part, row[part]])),
+      )])
+      expect(after, `${name}.${column.name}`).not.toEqual(before)
+      edited.push(name)
+    } else {
+      expect(after, name).toEqual(before)
+      refused[name] = `${answer.status} ${answer.body?.message}`
+    }
+  }
+  expect(edited).toEqual(expect.arrayContaining([
+    'private.rates',
+    'private.settings',
+    'public.accounts',
+    'public.areas',
+    'public.conversations',
+    'public.favorites',
+    'public.invoices',
+    'public.leads',
+    'public.messages',
+    'public.organisations',
+    'public.participants',
+    'public.plans',
+    'public.properties',
+    'public.reports',
+    'public.vocabularies',
+  ]))
+  for (const [name, why] of Object.entries(refused)) expect(why, name).toMatch(onlyAddedTo)
+})
+
+testLocally('every table has a key, so that each of its rows can be edited', async () => {
+  const { rows } = await database().query(
+    `select schemaname || '.' || tablename as name from pg_tables
+     where schemaname in ('public', 'private')`,
+  )
+  const keyed = (await tables()).filter(({ key }) => key.length > 0)
+    .map(({ schema, name }) => `${schema}.${name}`)
+  expect(keyed).toEqual(expect.arrayContaining(rows.map(({ name }) => name)))
+})

@@ -1,0 +1,65 @@
+// What Studio writes: one row, found by its key, as postgres. @supabase/lite 0.10.0 answers 204 when
+// there is no such row, and cannot write true or a number into a column of jsonb.
+import type { Sql } from 'postgres'
+
+export const refusal = (status: number, message: string, more: object = {}) =>
+  Response.json({ message, ...more }, { status })
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
+
+/** Answers the row as written, or says why it was not. `?column=eq.value` for each part of its key. */
+export async function writeRow(asked: Request, sql: Sql): Promise<Response> {
+  const { pathname, searchParams } = new URL(asked.url)
+  const schema = asked.headers.get('content-profile') ?? 'public'
+  const table = `${quoted(schema)}.${quoted(decodeURIComponent(pathname.split('/').at(-1)!))}`
+  const filters = [...searchParams].filter(([name]) => name !== 'select')
+  if (asked.method !== 'POST') {
+    if (filters.length === 0) return refusal(400, 'Say which row: the filter is missing.')
+    const unclear = filters.find(([, value]) =>
+      !value.startsWith('eq.') || value === 'eq.undefined'
+    )
+    if (unclear) {
+      return refusal(400, `Say which row: ${unclear.join('=')} is not a value of its key.`)
+    }
+  }
+  const key = Object.fromEntries(filters.map(([name, value]) => [name, value.slice(3)]))
+  const values = await asked.json().catch(() => undefined) as Record<string, unknown> | undefined
+  const statement = statementOf(asked.method, table, Object.keys(key), Object.keys(values ?? {}))
+  if (!statement) return refusal(400, 'Say what to write.')
+  try {
+    const rows = await sql.begin(async (transaction) => {
+      await transaction`set local role postgres`
+      const parameters = [JSON.stringify(key), JSON.stringify(values ?? {})]
+      const written = await transaction.unsafe(statement, parameters)
+      if (written.length > 1) throw new Error('Say which row: several have this part of a key.')
+      return written
+    })
+    if (rows.length === 0) return refusal(404, 'No row has this key any more: nothing was written.')
+    return Response.json(rows.map(({ row }) => row), {
+      status: asked.method === 'POST' ? 201 : 200,
+    })
+  } catch (error) {
+    const { code, message, detail, hint } = error as Record<string, string>
+    return refusal(code === '42501' ? 403 : 400, message!, { code, details: detail, hint })
+  }
+}
+
+/** Values and key become the types of the table's columns, whatever those are. */
+function statementOf(method: string, table: string, key: string[], names: string[]) {
+  const record = (parameter: string) => `jsonb_populate_record(null::${table}, ${parameter}::jsonb)`
+  const found = `${record('$1::text')} as key, ${record('$2::text')} as given
+    where ${key.map((name) => `written.${quoted(name)} = key.${quoted(name)}`).join(' and ')}
+    returning to_jsonb(written) as row`
+  const columns = names.map(quoted)
+  if (method === 'DELETE') return `delete from ${table} as written using ${found}`
+  if (columns.length === 0) return undefined
+  if (method === 'PATCH') {
+    const changes = columns.map((name) => `${name} = given.${name}`)
+    return `update ${table} as written set ${changes} from ${found}`
+  }
+  if (method !== 'POST') return undefined
+  return `insert into ${table} as written (${columns})
+    select ${columns.map((name) => `given.${name}`)}
+    from ${record('$2::text')} as given, (select $1::text) as key
+    returning to_jsonb(written) as row`
+}
