@@ -9,8 +9,8 @@ import { root } from '../stack/settings.ts'
 const key = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64')
 const settings = {
   SUPABASE_URL: 'http://127.0.0.1:54321',
-  SUPABASE_SECRET_KEYS: '{"default":"sb_secret_for_the_description_only"}',
-  SUPABASE_PUBLISHABLE_KEYS: '{"default":"sb_publishable_for_the_description_only"}',
+  SUPABASE_SECRET_KEYS: '{"default":"for-the-description-only"}',
+  SUPABASE_PUBLISHABLE_KEYS: '{"default":"for-the-description-only"}',
   FACADE_DB_URL: 'postgresql://facade:for-the-description-only@127.0.0.1:54322/postgres',
   CODE_SECRET: key,
   SEAL_KEY: key,

@@ -7,6 +7,7 @@ const { scripts } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
 const docs = [
   'README.md',
   'CONTRIBUTING.md',
+  'docs/apps.md',
   'docs/conventions.md',
   'docs/deploy.md',
   'CHANGELOG.md',
@@ -14,7 +15,7 @@ const docs = [
   .map((path) => [path, readFileSync(at(path), 'utf8')] as const)
 
 test.each(Object.entries<string>(scripts))('npm run %s runs a file that exists', (_, line) => {
-  const files = line.split(' ').filter((word) => word.endsWith('.ts'))
+  const files = line.split(' ').filter((word) => /\.ts$|^\.\//.test(word))
   expect(files.length).toBeGreaterThan(0)
   for (const file of files) expect(existsSync(at(file)), file).toBe(true)
 })
