@@ -29,6 +29,10 @@ async function useTheMarketplace() {
 // Nobody changes these, whoever he is.
 const onlyAddedTo = /only added to|append-only|stays as it is|by its entries only/
 
+/** A moment is written in one of two ways. */
+const withoutFormat = (value: unknown) =>
+  typeof value === 'string' ? value.replace(/^(\d{4}-\d\d-\d\d) (.+\+00)$/, '$1T$2:00') : value
+
 testLocally('a row of every table is edited by its key, or the edit is refused', async () => {
   await useTheMarketplace()
   const found = (await tables()).filter(({ schema }) => ['public', 'private'].includes(schema))
@@ -64,9 +68,8 @@ testLocally('a row of every table is edited by its key, or the edit is refused',
     })
     const after = await written()
     if (answer.status === 200) {
-      expect(answer.body, name).toEqual([expect.objectContaining(
-        Object.fromEntries(table.key.map((part) => [part, row[part]])),
-      )])
+      const keyOf = (one: typeof row) => table.key.map((part) => withoutFormat(one[part]))
+      expect(answer.body.map(keyOf), name).toEqual([keyOf(row)])
       expect(after, `${name}.${column.name}`).not.toEqual(before)
       edited.push(name)
     } else {

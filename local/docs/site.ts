@@ -10,8 +10,7 @@ const renderer = createRequire(import.meta.url).resolve('redoc/bundles/redoc.sta
 
 /** Pages of docs/ by the name that they have on the site. */
 const guides = {
-  'index.html': ['Getting started', 'docs/getting-started.md'],
-  'apps.html': ['Apps', 'docs/apps.md'],
+  'index.html': ['Getting started', 'docs/apps.md'],
   'errors.html': ['Errors', 'docs/errors.md'],
   'deploy.html': ['Deploy', 'docs/deploy.md'],
   'settings.html': ['Settings', 'docs/settings.md'],

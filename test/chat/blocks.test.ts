@@ -7,7 +7,7 @@ import {
   postMessage,
   startConversation,
 } from '../support/conversations.ts'
-import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { insertListing, insertOrganisation, insertWaitingCompany } from '../support/fixtures.ts'
 import { problemOf, statusAndCode, unknownId } from '../support/problems.ts'
 
 const blocked = [403, 'blocked']
@@ -89,12 +89,7 @@ test('blocking oneself, nobody or someone not visible is refused', async () => {
   }
   const missing = problemOf(await a.post(`/blocks/${unknownId}`))
   expect(missing).toMatchObject({ status: 404, error: { code: 'identity_not_found' } })
-  const { rows } = await database().query(
-    `insert into public.identities (account_id, type, status, display_name)
-     values ($1, 'company', 'pending_verification', 'شركة تنتظر') returning id`,
-    [b.id],
-  )
-  expect(problemOf(await a.post(`/blocks/${rows[0].id}`))).toEqual(missing)
+  expect(problemOf(await a.post(`/blocks/${await insertWaitingCompany(b.id)}`))).toEqual(missing)
   expect((await a.post('/blocks/x')).status).toBe(422)
   expect((await a.delete(`/blocks/${unknownId}`)).status).toBe(204)
   for (const reply of [await guest.get('/blocks'), await guest.post(`/blocks/${unknownId}`)]) {

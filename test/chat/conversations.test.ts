@@ -10,7 +10,7 @@ import {
   textMessage,
 } from '../support/conversations.ts'
 import { createDraft, publishListing } from '../support/listings.ts'
-import { insertOrganisation } from '../support/fixtures.ts'
+import { insertOrganisation, insertWaitingCompany } from '../support/fixtures.ts'
 import { problemOf, statusAndCode, unknownId } from '../support/problems.ts'
 
 let a: Person
@@ -90,12 +90,8 @@ test('CHAT-13 a conversation with oneself, nobody or an unknown identity is refu
   for (const { identityId } of [locked, gone]) {
     expect(problemOf(await a.post('/conversations', { identityId }))).toEqual(missing)
   }
-  const { rows } = await database().query(
-    `insert into public.identities (account_id, type, status, display_name)
-     values ($1, 'company', 'pending_verification', 'شركة تنتظر') returning id`,
-    [b.id],
-  )
-  expect(problemOf(await a.post('/conversations', { identityId: rows[0].id }))).toEqual(missing)
+  const waiting = await insertWaitingCompany(b.id)
+  expect(problemOf(await a.post('/conversations', { identityId: waiting }))).toEqual(missing)
 
   const hidden = await createDraft(b)
   const noListing = problemOf(await a.post('/conversations', { propertyId: unknownId }))

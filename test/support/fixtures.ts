@@ -26,6 +26,26 @@ export async function insertOrganisation(
   return rows[0].id
 }
 
+/** Makes a company wait for its verification. */
+export async function makePending(company: string) {
+  await database().query(
+    `update public.identities set status = 'pending_verification', status_reason = null
+     where id = $1`,
+    [company],
+  )
+  await database().query(
+    'update public.organisations set verified = false where identity_id = $1',
+    [company],
+  )
+}
+
+/** A company that waits for its verification. */
+export async function insertWaitingCompany(accountId: string): Promise<string> {
+  const company = await insertOrganisation(accountId)
+  await makePending(company)
+  return company
+}
+
 /** A complete listing of the identity, active unless the columns say otherwise. */
 export async function insertListing(
   identityId: string,

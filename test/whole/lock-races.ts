@@ -6,7 +6,7 @@ import { acts, device, type Side } from './racing-acts.ts'
 import { database, type Person, signUp } from '../support/client.ts'
 import { openConversation, textMessage } from '../support/conversations.ts'
 import { deadlocks, race, type RawRequest } from '../support/races.ts'
-import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { insertListing, insertOrganisation, makePending } from '../support/fixtures.ts'
 
 /** A request of a person. */
 export const sentBy = (
@@ -53,19 +53,6 @@ async function side(witness: Person): Promise<Side> {
 }
 
 type Acquaintances = { one: Side; other: Side; talk: string; sessions: string }
-
-/** Makes a company wait for its verification. */
-async function makePending(company: string) {
-  await database().query(
-    `update public.identities set status = 'pending_verification', status_reason = null
-     where id = $1`,
-    [company],
-  )
-  await database().query(
-    'update public.organisations set verified = false where identity_id = $1',
-    [company],
-  )
-}
 
 /** Two people with a conversation, saved listings, devices and reviews of each other. */
 export async function twoAcquaintances(): Promise<Acquaintances> {
