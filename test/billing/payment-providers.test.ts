@@ -169,9 +169,11 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     settle(charge, true)
     await runJobsOf(provider.facade)
     expect(await stateOf(invoice, person)).toBe('processing') // not ten minutes yet
-    await agePayment(paymentId)
-    await runJobsOf(provider.facade)
-    expect(await stateOf(invoice, person)).toBe('paid')
+    await waitUntil('the payment that the job found', async () => {
+      await agePayment(paymentId)
+      await runJobsOf(provider.facade)
+      return await stateOf(invoice, person) === 'paid'
+    })
     expect((await deliver(webhookOf(charge))).status).toBe(200)
     expect((await walletOf(person)).available).toBe(12.5)
   })
@@ -239,12 +241,15 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     const [[, refund]] = [...provider.stub.refunds].slice(-1) as [string, Json][]
     if (kind === 'tap') refund!.status = 'DECLINED'
     else refund!.RefundStatus = 'Canceled'
-    await database().query(
-      `update public.refunds set created_at = now() - interval '1 hour', asked_at = null
-       where id = $1`,
-      [body.refund.id],
-    )
-    await runJobsOf(provider.facade)
+    await waitUntil('the refund that the job found', async () => {
+      await database().query(
+        `update public.refunds set created_at = now() - interval '1 hour', asked_at = null
+         where id = $1 and state = 'requested'`,
+        [body.refund.id],
+      )
+      await runJobsOf(provider.facade)
+      return (await walletOf(person)).held === 0
+    })
     expect(await walletOf(person)).toMatchObject({ available: 10, held: 0 })
     expect(await stateOf(invoice, person)).toBe('paid')
     expect(await alarmsAbout(body.refund.id)).toEqual(['refund_rejected'])
