@@ -11,6 +11,7 @@ const renderer = createRequire(import.meta.url).resolve('redoc/bundles/redoc.sta
 /** Pages of docs/ by the name that they have on the site. */
 const guides = {
   'index.html': ['Getting started', 'docs/apps.md'],
+  'contract.html': ['Contract', 'docs/contract.md'],
   'errors.html': ['Errors', 'docs/errors.md'],
   'deploy.html': ['Deploy', 'docs/deploy.md'],
   'settings.html': ['Settings', 'docs/settings.md'],
