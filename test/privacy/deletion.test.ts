@@ -1,5 +1,6 @@
 /** What remains of somebody who goes, and what they can take along. */
 import { randomUUID } from 'node:crypto'
+import type pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
 import { database, guest, newPhone, type Person, signIn, signUp } from '../support/client.ts'
@@ -11,6 +12,7 @@ import { registerDevice } from '../support/notifications.ts'
 import { storedFiles, uploadAvatar, uploadPictures } from '../support/uploads.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
 import { runJobs } from '../support/jobs.ts'
+import { waitUntil } from '../support/wait.ts'
 
 let admin: Person
 beforeAll(async () => {
@@ -219,11 +221,33 @@ const isNoSignIn = ({ kind }: { kind?: string }) => kind !== 'security_login'
 describe('deletion that a person asks for', () => {
   const ask = (person: Person, body: object = { password: person.password }) =>
     person.post('/auth/me/delete', body)
-  const makeDue = ({ id }: Person) =>
-    database().query(
+  const makeDue = ({ id }: Person, by: Pick<pg.Pool, 'query'> = database()) =>
+    by.query(
       `update public.accounts set delete_at = now() - interval '1 second' where id = $1`,
       [id],
     )
+
+  /** Signs in while the account becomes due, so that no job of another test comes first. */
+  async function signInOnceDue(person: Person) {
+    const clock = await database().connect()
+    try {
+      await clock.query('begin')
+      await makeDue(person, clock)
+      const { rows: [{ pid }] } = await clock.query('select pg_backend_pid() as pid')
+      const signedIn = signIn(person.identifier, person.password)
+      await waitUntil('the sign-in to wait for the account', async () => {
+        const { rowCount } = await database().query(
+          'select from pg_locks where not granted and $1 = any(pg_blocking_pids(pid))',
+          [pid],
+        )
+        return rowCount! > 0
+      })
+      await clock.query('commit')
+      return await signedIn
+    } finally {
+      clock.release(true)
+    }
+  }
 
   test('is carried out after 14 days, not before', async () => {
     const leaver = await somebody()
@@ -245,8 +269,7 @@ describe('deletion that a person asks for', () => {
   test('signing in cancels it, also at the last moment', async () => {
     const person = await signUp()
     await ask(person)
-    await makeDue(person)
-    const again = await signIn(person.identifier, person.password)
+    const again = await signInOnceDue(person)
     await runJobs()
     expect((await again.get('/auth/me')).status).toBe(200)
     expect((await admin.get(`/admin/users/${person.id}`)).body.user)
