@@ -1,5 +1,6 @@
 /** Refusals as they reach an app. */
-import type { ServerCode } from './openapi.ts'
+import type { DeclaredCodes, ServerCode } from './openapi.ts'
+import type { Method, Route } from './operations.ts'
 
 /** A code of the contract, or `connection`: the service was not reached, or not understood. */
 export type ErrorCode = ServerCode | 'connection'
@@ -27,13 +28,13 @@ export type Problem<Code extends ErrorCode = ErrorCode> = {
   requestId?: string
 }
 
-const temporaryCodes: readonly ErrorCode[] = [
+const temporaryCodes = [
   'connection',
   'service_unavailable',
   'timeout',
   'internal',
   'rate_limited',
-]
+] as const satisfies ErrorCode[]
 
 export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'ApiError'
@@ -63,21 +64,41 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
 
   /** Whether the same may succeed later. */
   get temporary(): boolean {
-    return temporaryCodes.includes(this.code)
+    return (temporaryCodes as readonly ErrorCode[]).includes(this.code)
   }
 }
 
 /** One of them: looking at `code` tells which, and so what `facts` there are. */
-export type AnyApiError = { [Code in ErrorCode]: ApiError<Code> }[ErrorCode]
+type OneOf<Codes extends ErrorCode> = { [Code in Codes]: ApiError<Code> }[Codes]
+
+export type AnyApiError = OneOf<ErrorCode>
+
+/** The codes of a call: those of its route, and what may happen on the way to it. */
+export type RouteCode<M extends Method, Path extends Route<M>> =
+  | (DeclaredCodes[Path] extends Record<M, infer Code extends ErrorCode> ? Code : never)
+  | typeof temporaryCodes[number]
+
+/** The error of a call, as `RouteError<'post', '/properties'>`. */
+export type RouteError<M extends Method, Path extends Route<M>> = OneOf<RouteCode<M, Path>>
 
 /**
+ * Whether a call failed in a way that the contract knows. Named after the call's route, `code` has
+ * that route's codes and no others:
+ *
  * ```ts
- * try { … } catch (error) {
- *   if (isApiError(error) && error.code === 'quota_exceeded') show(error.facts.limit)
+ * try { await client.post('/properties', … } catch (error) {
+ *   if (!isApiError<'post', '/properties'>(error)) throw error
+ *   if (error.code === 'quota_exceeded') show(error.facts.limit)
  * }
  * ```
  */
-export const isApiError = (error: unknown): error is AnyApiError => error instanceof ApiError
+export function isApiError(error: unknown): error is AnyApiError
+export function isApiError<M extends Method, Path extends Route<M>>(
+  error: unknown,
+): error is RouteError<M, Path>
+export function isApiError(error: unknown): boolean {
+  return error instanceof ApiError
+}
 
 /** The service was not reached. */
 export const connectionError = (message: string) => new ApiError({ code: 'connection', message })

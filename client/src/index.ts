@@ -7,6 +7,8 @@ export {
   type ErrorCode,
   type FieldError,
   isApiError,
+  type RouteCode,
+  type RouteError,
 } from './errors.ts'
 export type { Answer, CallOptions, Input, ListRoute, Method, Route, Schemas } from './operations.ts'
 export { type List, listOf } from './pages.ts'

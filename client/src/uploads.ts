@@ -2,7 +2,7 @@
 import type { Http } from './http.ts'
 import type { Schemas } from './operations.ts'
 
-/** A file of a browser, of Node (`openAsBlob`), or what React Native's pickers give. */
+/** A file of a browser, of Node (`openAsBlob`), or of React Native: the address of a file there. */
 export type Picture = Blob | { uri: string; name: string; type: string }
 
 export type UploadOptions = {

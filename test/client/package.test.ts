@@ -49,6 +49,18 @@ test('it type-checks under strict and noUncheckedIndexedAccess', async () => {
   expect(await installed.complaints()).toBe('')
 })
 
+test('the errors of a route are those that it declares', async () => {
+  // As far as types.ts says so: an error that is not there is one, too.
+  const wrong = installed.read(installed.path('types.ts'))
+    .replace('// @ts-expect-error it answers about no invoice\n', '\n')
+    .replace("| 'rate_limited'\n", '\n')
+  writeFileSync(installed.path('wrong.ts'), wrong)
+  const complaints = await installed.complaints('wrong.ts')
+  expect(complaints).toMatch(/"invoice_already_paid"' have no overlap/)
+  expect(complaints).toContain("Type 'true' is not assignable to type 'false'")
+  expect(complaints.match(/error TS/g)).toHaveLength(2)
+})
+
 test('it brings no other package along', () => {
   const { dependencies, peerDependenciesMeta } = JSON.parse(
     installed.read(installed.packed('package.json')),

@@ -13,6 +13,7 @@ import { conversationBetween } from '../support/conversations.ts'
 import { publishListing, uniquePrice } from '../support/listings.ts'
 import { jpeg } from '../support/pictures.ts'
 import { waitUntil } from '../support/wait.ts'
+import { nativeForms } from './native.ts'
 
 const globals = {
   fetch,
@@ -72,6 +73,56 @@ test('it asks for nothing that React Native has not', async () => {
   expect(newId()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   await client.auth.signOut()
   await expect(chat.send({ conversationId, body: 'بعد' })).rejects.toMatchObject({
+    code: 'connection',
+  })
+})
+
+test('pictures go up by their addresses, in a form of React Native', async () => {
+  const files = new Map([
+    ['file:///house.jpg', new Uint8Array(jpeg({ width: 640, height: 480 }))],
+    ['content://media/7', new Uint8Array(jpeg({ width: 480, height: 640, shade: 40 }))],
+  ])
+  const { sent, globals: native } = nativeForms(files)
+  const { createClient, newId } = await kitIn({ ...globals, ...native })
+  const owner = await signUp()
+  const client = createClient({ url: projectUrl })
+  await client.auth.signIn({ identifier: owner.identifier, password: owner.password })
+
+  const house = { uri: 'file:///house.jpg', name: 'house.jpg', type: 'image/jpeg' }
+  const garden = { uri: 'content://media/7', name: 'حديقة 7.jpg', type: 'image/jpeg' }
+  expect(await client.upload.avatar(house)).toMatchObject({ width: 640, height: 480 })
+
+  const uploadSessionId = newId()
+  let progress = 0
+  const onProgress = (part: number) => (progress = part)
+  const options = { uploadSessionId, onProgress }
+  const { files: taken } = await client.upload.pictures([house, garden], options)
+  expect(taken).toMatchObject([{ index: 0, ok: true }, { index: 1, ok: true }])
+  expect(progress).toBe(1)
+  expect(sent).toMatchObject([
+    { by: 'fetch', parts: [{ uri: house.uri }] },
+    {
+      by: 'XMLHttpRequest',
+      parts: [{ string: uploadSessionId }, { uri: house.uri }, { uri: garden.uri }],
+    },
+  ])
+  const listing = await client.post('/properties', {
+    body: {
+      type: 'SALE',
+      kind: 'house',
+      titleAr: 'بيت للبيع في السالمية',
+      price: 285_000,
+      landAreaM2: 400,
+      areaId: 'salmiya',
+      uploadSessionId,
+    },
+  })
+  expect(listing.media.map(({ width, height }) => [width, height])).toEqual([
+    [640, 480],
+    [480, 640],
+  ])
+
+  await expect(client.upload.avatar({ ...house, uri: 'file:///gone.jpg' })).rejects.toMatchObject({
     code: 'connection',
   })
 })
