@@ -120,6 +120,13 @@ on conflict do nothing;
 update private.property_cards set owner_name = private.owner_name_text(owner_identity_id)
 where owner_name is null;
 
+-- The same of records. And who acts as an identity that may not any more acts as none.
+update private.listed_records set owner_name = private.owner_name_text(owner_identity_id)
+where owner_name is null;
+update public.accounts set active_identity_id = null
+from public.identities
+where identities.id = accounts.active_identity_id and identities.status <> 'active';
+
 -- Counts from when they were columns of listings (00_kept_rows.sql). Nobody saves anything meanwhile,
 -- so that none is missed.
 do $$

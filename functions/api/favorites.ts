@@ -84,6 +84,6 @@ export const favorites = area()
   .openapi(check, async (c) => send(c, await call(c, 'check_favorite', c.req.valid('param'))))
   .openapi(toggle, async (c) => {
     const { propertyId } = c.req.valid('param')
-    const isFavorite = JSON.parse(await call(c, 'toggle_favorite', { propertyId }))
-    return send(c, JSON.stringify({ propertyId, isFavorite }))
+    const isFavorite = await call(c, 'toggle_favorite', { propertyId }, { isText: true })
+    return send(c, `{"propertyId":"${propertyId}","isFavorite":${isFavorite}}`)
   })

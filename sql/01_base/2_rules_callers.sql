@@ -59,15 +59,14 @@ declare
   acting_id uuid;
   noted text;
 begin
-  -- Noted for is_ignored() at the end of the same message; nothing else relies on it.
-  select identities.id, set_config('private.acts', 't', true) into acting_id, noted
+  -- An account acts as no identity but an active one (03_accounts/2_rules_access.sql). Noted for
+  -- is_ignored() at the end of the same message; nothing else relies on it.
+  select accounts.active_identity_id, set_config('private.acts', 't', true) into acting_id, noted
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
-  join public.identities
-    on identities.account_id = accounts.id and identities.id = accounts.active_identity_id
   where accounts.id = (claims ->> 'sub')::uuid
     and sessions.id = (claims ->> 'session_id')::uuid
-    and private.may_act(accounts) and identities.status = 'active';
+    and private.may_act(accounts) and accounts.active_identity_id is not null;
   return acting_id;
 end
 $$;

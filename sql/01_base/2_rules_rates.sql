@@ -7,30 +7,21 @@
 -- What cannot be taken back, and what may fail after it has already cost something, is counted and
 -- committed before it is tried (count_rate, require_rate).
 
-create function private.count_hit(
-  rule text, subject text, allowed integer default null,
-  out "limit" integer, out remaining integer, out reset integer, out hit timestamptz
+create function private.log_hit(
+  rule text, subject text, "limit" integer, seconds integer,
+  out remaining integer, out reset integer, out hit timestamptz
 )
   language plpgsql
   security definer -- writes a closed table
   set search_path = ''
 as $$
 declare
-  seconds integer;
   recent timestamptz[];
 begin
-  select coalesce(allowed, rates.max), coalesce(allowed, rates.max), 0, rates.seconds
-  into "limit", remaining, reset, seconds
-  from private.rates where rates.rule = count_hit.rule;
-  if not found or "limit" >= 1000000 then
-    hit := clock_timestamp();
-    return;
-  end if;
-
   -- One statement takes the row, whether or not it exists, and reads the clock once it has it. Hits
   -- are in order, so width_bucket finds how many of them are too old to count.
   insert into private.rate_hits as counted (rule, subject, hits, expires_at)
-  values (count_hit.rule, count_hit.subject, array[clock_timestamp()],
+  values (log_hit.rule, log_hit.subject, array[clock_timestamp()],
     clock_timestamp() + make_interval(secs => seconds))
   on conflict on constraint rate_hits_pkey do update
   set hits = counted.hits[width_bucket(
@@ -46,13 +37,41 @@ begin
     select rate_hits.hits[width_bucket(
       clock_timestamp() - make_interval(secs => seconds), rate_hits.hits) + 1:]
     into recent from private.rate_hits
-    where rate_hits.rule = count_hit.rule and rate_hits.subject = count_hit.subject;
+    where rate_hits.rule = log_hit.rule and rate_hits.subject = log_hit.subject;
   end if;
   remaining := greatest(0, "limit" - cardinality(recent));
   -- There may be more hits than the limit, where it was larger when they were counted.
   reset := greatest(1, ceil(extract(epoch from
     recent[greatest(1, cardinality(recent) - "limit" + 1)]
     + make_interval(secs => seconds) - clock_timestamp())))::integer;
+end
+$$;
+comment on function private.log_hit is
+  'Logs one hit where the limit has room for it; as count_hit, which knows the limit of a rule.';
+
+create function private.count_hit(
+  rule text, subject text, allowed integer default null,
+  out "limit" integer, out remaining integer, out reset integer, out hit timestamptz
+)
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+declare
+  seconds integer;
+  logged record;
+begin
+  select coalesce(allowed, rates.max), coalesce(allowed, rates.max), 0, rates.seconds
+  into "limit", remaining, reset, seconds
+  from private.rates where rates.rule = count_hit.rule;
+  if not found or "limit" >= 1000000 then
+    hit := clock_timestamp();
+    return;
+  end if;
+  logged := private.log_hit(rule, subject, "limit", seconds);
+  remaining := logged.remaining;
+  reset := logged.reset;
+  hit := logged.hit;
 end
 $$;
 comment on function private.count_hit is
@@ -132,20 +151,27 @@ as $$
 declare
   account_id text :=
     nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub';
-  counted record;
+  "limit" integer;
+  seconds integer;
+  logged record;
   rate text;
 begin
   if account_id is null then
     perform private.require_account();
   end if;
-  counted := private.count_hit(rule, account_id, allowed);
+  select coalesce(allowed, rates.max), rates.seconds into "limit", seconds
+  from private.rates where rates.rule = count_action.rule;
+  if not found or "limit" >= 1000000 then
+    return clock_timestamp();
+  end if;
+  logged := private.log_hit(rule, account_id, "limit", seconds);
   rate := set_config('private.rate',
-    concat_ws(',', counted."limit", counted.remaining, counted.reset), true);
-  if counted.hit is null then
+    concat_ws(',', "limit", logged.remaining, logged.reset), true);
+  if logged.hit is null then
     perform private.require_account();
     perform private.refuse_rate(rate);
   end if;
-  return counted.hit;
+  return logged.hit;
 end
 $$;
 comment on function private.count_action is

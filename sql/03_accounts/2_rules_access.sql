@@ -54,3 +54,26 @@ create trigger identities_stop_acting
   after update of status on public.identities
   for each row when (new.status <> 'active')
   execute function private.on_identity_status();
+
+create function private.check_acting_identity() returns trigger
+  language plpgsql
+  security definer -- reads identities, for whoever writes the account
+  set search_path = ''
+as $$
+begin
+  -- The account is locked here, and whoever changes what an identity may do locks it first.
+  perform from public.identities
+  where identities.id = new.active_identity_id and identities.status <> 'active';
+  if found then
+    perform private.refuse_by_hand('An account acts as an identity that is active, or as none.');
+  end if;
+  return new;
+end
+$$;
+comment on function private.check_acting_identity is
+  'An account acts as no identity but an active one: who acts is asked of the account alone.';
+
+create trigger accounts_act_as_an_active_identity
+  before insert or update of active_identity_id on public.accounts
+  for each row when (new.active_identity_id is not null)
+  execute function private.check_acting_identity();

@@ -68,14 +68,12 @@ declare
 begin
   -- As identity_id, in the statement that locks. Should the account have changed since that began,
   -- Postgres looks at it again; whoever ends an identity takes it from its account as well.
-  select identities.id into acting_id
+  select accounts.active_identity_id into acting_id
   from public.accounts
   join auth.sessions on sessions.user_id = accounts.id
-  join public.identities
-    on identities.account_id = accounts.id and identities.id = accounts.active_identity_id
   where accounts.id = (claims ->> 'sub')::uuid
     and sessions.id = (claims ->> 'session_id')::uuid
-    and private.may_act(accounts) and identities.status = 'active'
+    and private.may_act(accounts)
   for share of accounts skip locked;
   if acting_id is null then
     -- Somebody is changing the account: what it may do is asked when that is done. Or it may not act.

@@ -14,7 +14,8 @@ create table private.listed_records (
   up_to_favorite text not null,
   up_to_deal text not null,
   deal text not null,
-  after_deal text not null
+  after_deal text not null,
+  owner_name text
 ) with (fillfactor = 90);
 comment on table private.listed_records is
   'The records of listed properties as others see them, in pieces of JSON text that '
@@ -23,12 +24,15 @@ comment on table private.listed_records is
 comment on column private.listed_records.media is
   'The pictures, with the character 1, which JSON cannot contain, for the address of files.';
 comment on column private.listed_records.up_to_owner_name is
-  'From the key owner to the key displayName; the name and avatar are not kept.';
+  'From the key owner to the key displayName.';
 comment on column private.listed_records.up_to_favorite is
   'From whether the owner is verified to the key isFavorite.';
 comment on column private.listed_records.up_to_deal is
   'From what follows the counts to the key deal.';
 comment on column private.listed_records.deal is 'What deal says until drop_until.';
+comment on column private.listed_records.owner_name is
+  'The owner''s name and avatar, as private.owner_name_text gives them; null in records from before '
+  'they were kept.';
 
 alter table private.listed_records enable row level security;
 create policy "nobody but functions of their owner" on private.listed_records using (false);

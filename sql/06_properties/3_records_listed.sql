@@ -39,6 +39,7 @@ begin
   kept.up_to_deal := pieces[7];
   kept.deal := pieces[8];
   kept.after_deal := pieces[9];
+  kept.owner_name := private.owner_name_text(property.owner_identity_id);
   return kept;
 end
 $$;
@@ -48,19 +49,15 @@ comment on function private.listed_record is
 -- Without a search_path, as private.may_act (03_accounts/2_rules_access.sql), so that reads inline
 -- it.
 create function private.listed_record_text(
-  kept private.listed_records, owner public.identities, is_favorite boolean,
-  counters private.property_counters, files_url text
+  kept private.listed_records, is_favorite boolean, counters private.property_counters
 ) returns text
   language sql
   stable
   return (listed_record_text.kept).up_to_media
-    || case (listed_record_text.kept).media
-      when '[]' then '[]'
-      else replace((listed_record_text.kept).media, chr(1), listed_record_text.files_url)
-    end
+    || (listed_record_text.kept).media
     || (listed_record_text.kept).up_to_owner_name
-    || to_json((listed_record_text.owner).display_name)::text
-    || ',"avatarUrl":' || coalesce(to_json((listed_record_text.owner).avatar_url)::text, 'null')
+    || coalesce((listed_record_text.kept).owner_name,
+      private.owner_name_text((listed_record_text.kept).owner_identity_id))
     || (listed_record_text.kept).up_to_favorite
     || case when listed_record_text.is_favorite then 'true' else 'false' end
     || ',"viewsCount":' || coalesce((listed_record_text.counters).views, 0)
@@ -71,5 +68,5 @@ create function private.listed_record_text(
     end
     || (listed_record_text.kept).after_deal;
 comment on function private.listed_record_text is
-  'The JSON of a record, from what is kept, the owner of the listing and what its reader sees. '
-  'files_url is the setting of that name.';
+  'The JSON of a record, from what is kept and what its reader sees, with the character 1 for the '
+  'address of files.';

@@ -7,24 +7,15 @@ create function private.get_property(property_id uuid) returns text
 as $$
 declare
   viewer_id uuid := private.identity_id();
-  has_viewed boolean;
+  is_own boolean := false;
   record text;
+  waiting text;
 begin
   -- What has a kept record is listed. Its owner sees more than others do.
-  select
-    private.listed_record_text(
-      listed_records, identities, favorites.property_id is not null, property_counters,
-      (select settings.value #>> '{}' from private.settings where settings.name = 'files_url')
-    ),
-    viewer_id is null or exists (
-      select from private.property_views
-      where property_views.property_id = listed_records.property_id
-        and property_views.identity_id = viewer_id
-        and property_views.day = (now() at time zone 'Asia/Kuwait')::date
-    )
-  into record, has_viewed
+  select private.listed_record_text(
+    listed_records, favorites.property_id is not null, property_counters)
+  into record
   from private.listed_records
-  join public.identities on identities.id = listed_records.owner_identity_id
   left join public.favorites
     on favorites.identity_id = viewer_id and favorites.property_id = listed_records.property_id
   left join private.property_counters
@@ -32,10 +23,23 @@ begin
   where listed_records.property_id = get_property.property_id
     and listed_records.owner_identity_id is distinct from viewer_id;
   if not found then
-    return private.get_unlisted_property(get_property.property_id, viewer_id);
+    select unlisted.record, unlisted.is_own into record, is_own
+    from private.unlisted_property(get_property.property_id, viewer_id) as unlisted;
+  elsif strpos(record, chr(1)) > 0 then
+    record := replace(record, chr(1), (
+      select settings.value #>> '{}' from private.settings where settings.name = 'files_url'
+    ));
   end if;
-  if not has_viewed then
-    perform private.count_view(get_property.property_id, viewer_id);
+
+  -- Each viewer once a day.
+  if viewer_id is not null and not is_own then
+    insert into private.property_views (property_id, identity_id)
+    values (get_property.property_id, viewer_id)
+    on conflict do nothing;
+    if found then
+      -- A view may be lost in a crash, so the reader need not wait for the disk.
+      waiting := set_config('synchronous_commit', 'off', true);
+    end if;
   end if;
   return record;
 end
@@ -43,38 +47,23 @@ $$;
 comment on function private.get_property is
   'Facade: a listing that the caller may see, as JSON text; counts the view.';
 
-create function private.get_unlisted_property(property_id uuid, viewer_id uuid) returns text
+create function private.unlisted_property(
+  property_id uuid, viewer_id uuid, out record text, out is_own boolean
+)
   language plpgsql
+  stable
   set search_path = ''
 as $$
 declare
   property public.properties := private.require_visible_property(property_id, viewer_id);
 begin
-  if property.owner_identity_id <> viewer_id then
-    perform private.count_view(property.id, viewer_id);
-  end if;
-  return private.property_record(property.id, viewer_id);
+  record := private.property_record(property.id, viewer_id);
+  is_own := property.owner_identity_id is not distinct from viewer_id;
 end
 $$;
-comment on function private.get_unlisted_property is
-  'As get_property, for one''s own listings and those that were closed.';
-
-create function private.count_view(property_id uuid, identity_id uuid) returns void
-  language plpgsql
-  security definer -- writes a closed table
-  set search_path = ''
-as $$
-begin
-  insert into private.property_views (property_id, identity_id)
-  values (count_view.property_id, count_view.identity_id)
-  on conflict do nothing;
-  if found then
-    -- A view may be lost in a crash, so the reader need not wait for the disk.
-    perform set_config('synchronous_commit', 'off', true);
-  end if;
-end
-$$;
-comment on function private.count_view is 'Counts each viewer of a listing once a day.';
+comment on function private.unlisted_property is
+  'The record of a listing that its owner sees, or everybody by link for a while after it was closed; '
+  'else 404 property_not_found.';
 
 create function api.get_property(property_id uuid) returns json
   language plpgsql

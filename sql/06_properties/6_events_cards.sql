@@ -72,7 +72,7 @@ as $$
 declare
   name_text constant text := private.owner_name_text(new.id);
 begin
-  -- Whoever publishes holds the account too: so no card is made meanwhile with the name of before.
+  -- Whoever publishes holds the account too: so nothing is made meanwhile with the name of before.
   perform private.lock_account_exclusively(new.account_id);
   perform from public.properties where properties.owner_identity_id = new.id
   order by properties.id for no key update;
@@ -80,13 +80,17 @@ begin
   from public.properties
   where properties.owner_identity_id = new.id and properties.listed
     and property_cards.property_id = properties.id;
+  update private.listed_records set owner_name = name_text
+  from public.properties
+  where properties.owner_identity_id = new.id and properties.listed
+    and listed_records.property_id = properties.id;
   return null;
 end
 $$;
 comment on function private.on_owner_renamed is
-  'An owner''s listings show the name and avatar that the owner has now.';
+  'The cards and records of an owner''s listings show the name and avatar that the owner has now.';
 
--- The same file at another address (private.set_files_url) is the same to a card.
+-- The same file at another address (private.set_files_url) is the same to what is kept.
 create trigger identities_name_their_cards
   after update of display_name, avatar_url on public.identities
   for each row when (

@@ -351,3 +351,23 @@ test('an acting identity always belongs to the account, whatever is written into
   )
   await expect(second).rejects.toMatchObject({ code: '23505' })
 })
+
+test('an acting identity is active, whatever is written into the tables and at once', async () => {
+  const office = await insertOrganisation(person.id, 'office')
+  const act = () =>
+    database().query('update public.accounts set active_identity_id = $2 where id = $1', [
+      person.id,
+      office,
+    ])
+  for (let round = 0; round < 8; round++) {
+    await setStatus(office, 'active')
+    const [acts] = await Promise.allSettled([act(), setStatus(office, 'suspended')])
+    if (acts.status === 'rejected') expect(acts.reason).toMatchObject({ code: '23514' })
+    expect(await actingOf(person.id)).not.toBe(office)
+    await database().query('update public.accounts set active_identity_id = $2 where id = $1', [
+      person.id,
+      person.identityId,
+    ])
+  }
+  await expect(act()).rejects.toThrow('An account acts as an identity that is active')
+})
