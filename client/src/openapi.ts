@@ -2844,6 +2844,7 @@ export interface components {
                 code: string;
                 /** @description For people: Arabic, or English with Accept-Language: en. */
                 message: string;
+                /** @description Always in English. */
                 messageEn: string;
                 /** @description What is wrong with the input, where that is what is wrong. */
                 fields?: {
@@ -2851,6 +2852,7 @@ export interface components {
                     path: string;
                     /** @description A code of the table, or required, unknown, too_small, too_big, invalid. */
                     code: string;
+                    /** @description What is wrong with it, for people. */
                     message: string;
                 }[];
                 /** @description Seconds, also in Retry-After. */
@@ -2864,27 +2866,54 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description How the service and its parts are. */
         Health: {
-            /** @enum {string} */
+            /**
+             * @description `degraded` where a part or the jobs fail.
+             * @enum {string}
+             */
             status: "ok" | "degraded";
-            /** @enum {string} */
+            /**
+             * @description Whether this part answers.
+             * @enum {string}
+             */
             database: "ok" | "down";
-            /** @enum {string} */
+            /**
+             * @description Whether this part answers.
+             * @enum {string}
+             */
             auth: "ok" | "down";
-            /** @enum {string} */
+            /**
+             * @description Whether this part answers.
+             * @enum {string}
+             */
             storage: "ok" | "down";
-            /** @enum {string} */
+            /**
+             * @description Whether this part answers.
+             * @enum {string}
+             */
             realtime: "ok" | "down";
-            /** @enum {string} */
+            /**
+             * @description `mock`: shown in the local inbox.
+             * @enum {string}
+             */
             sms: "live" | "mock" | "off";
-            /** @enum {string} */
+            /**
+             * @description `sandbox`: no money moves.
+             * @enum {string}
+             */
             payments: "live" | "sandbox" | "off";
         };
+        /** @description Every error that the API knows. */
         Errors: {
             items: {
+                /** @description What programs go by; it never changes. */
                 code: string;
+                /** @description The HTTP status that it comes with. */
                 status: number;
+                /** @description The Arabic text, with {places} for facts. */
                 ar: string;
+                /** @description The English text. */
                 en: string;
             }[];
         };
@@ -2893,45 +2922,93 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description An account, as administrators see it. */
         AdminUser: {
             /** Format: uuid */
             id: string;
+            /**
+             * Format: email
+             * @description In lower case; null where the account has none.
+             */
             email: string | null;
-            emailProven: boolean;
+            /**
+             * @description A Kuwaiti mobile with country code; null where the account has none.
+             * @example +96551234567
+             */
             phone: string | null;
+            /** @description As the person writes it; null until it is given. */
             fullName: string | null;
+            /**
+             * Format: uri
+             * @description Address of the picture; null without one.
+             */
             avatarUrl: string | null;
-            /** @enum {string} */
+            /**
+             * @description The language of codes, mails and pushes.
+             * @enum {string}
+             */
             language: "ar" | "en";
-            /** @enum {string} */
-            status: "active" | "suspended" | "banned" | "deletion_requested" | "deleted";
-            statusReason: string | null;
-            /** Format: date-time */
-            suspendedUntil: string | null;
-            /** Format: date-time */
-            deleteAt: string | null;
-            isAdmin: boolean;
             /** Format: date-time */
             createdAt: string;
-            /** Format: date-time */
+            /** @description Whether a code or a provider has proven who owns the email. */
+            emailProven: boolean;
+            /**
+             * @description `deletion_requested` lasts 14 days; signing in cancels it.
+             * @enum {string}
+             */
+            status: "active" | "suspended" | "banned" | "deletion_requested" | "deleted";
+            /** @description Why it is suspended or banned; else null. */
+            statusReason: string | null;
+            /**
+             * Format: date-time
+             * @description When the suspension ends by itself; null: never.
+             */
+            suspendedUntil: string | null;
+            /**
+             * Format: date-time
+             * @description When a requested deletion is carried out; else null.
+             */
+            deleteAt: string | null;
+            /** @description Whether it may use `/admin`. */
+            isAdmin: boolean;
+            /**
+             * Format: date-time
+             * @description null: it never signed in.
+             */
             lastSignInAt: string | null;
+            /** @description Oldest first. */
             identities: components["schemas"]["Identity"][];
         };
+        /** @description One of those that an account can act as. */
         Identity: {
             /** Format: uuid */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description A person, a company (developer or firm) or an office (brokerage).
+             * @enum {string}
+             */
             type: "individual" | "company" | "office";
-            /** @enum {string} */
+            /**
+             * @description Only `active` ones act and are seen. `pending_verification` awaits an administrator, `expired` is a licence that has run out.
+             * @enum {string}
+             */
             status: "active" | "pending_verification" | "rejected" | "expired" | "suspended" | "closed";
+            /** @description The name that others see; of a company or office its Arabic name. */
             displayName: string;
+            /**
+             * Format: uri
+             * @description Address of the picture; null without one.
+             */
             avatarUrl: string | null;
         };
+        /** @description An account with what a decision needs. */
         AdminUserPage: {
             user: components["schemas"]["AdminUser"];
+            /** @description In full, oldest first. */
             identities: components["schemas"]["IdentityRecord"][];
+            /** @description How many sessions are open. */
             sessions: number;
-            /** @description Only statuses that occur. */
+            /** @description How many are in each status that occurs. */
             listings: {
                 draft?: number;
                 pending_review?: number;
@@ -2946,61 +3023,130 @@ export interface components {
                 suspended?: number;
                 deleted?: number;
             };
+            /** @description What administrators did to it, newest first. */
             audit: components["schemas"]["AuditEntry"][];
         };
+        /** @description An identity as its owner sees it. What follows `createdAt` is there for companies and offices only. */
         IdentityRecord: {
             /** Format: uuid */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description A person, a company (developer or firm) or an office (brokerage).
+             * @enum {string}
+             */
             type: "individual" | "company" | "office";
-            /** @enum {string} */
+            /**
+             * @description Only `active` ones act and are seen. `pending_verification` awaits an administrator, `expired` is a licence that has run out.
+             * @enum {string}
+             */
             status: "active" | "pending_verification" | "rejected" | "expired" | "suspended" | "closed";
+            /** @description The name that others see; of a company or office its Arabic name. */
             displayName: string;
+            /**
+             * Format: uri
+             * @description Address of the picture; null without one.
+             */
             avatarUrl: string | null;
+            /** @description Why it was rejected or suspended, in the words of the administrator; else null. */
             statusReason: string | null;
             /** Format: date-time */
             createdAt: string;
+            /** @description The name on the licence, in Arabic. */
             nameAr?: string;
+            /** @description The name in English; null where there is none. */
             nameEn?: string | null;
+            /** @description A short name for addresses of pages, unique, set by the server. */
             slug?: string;
+            /**
+             * Format: uri
+             * @description Address of the picture; null without one.
+             */
             logoUrl?: string | null;
+            /**
+             * Format: uri
+             * @description Address of the wide picture on top; null without one.
+             */
             coverUrl?: string | null;
+            /** @description What it says of itself, in Arabic. */
             aboutAr?: string | null;
+            /**
+             * @description A Kuwaiti number with country code, shown to everybody.
+             * @example +96522334455
+             */
             phone?: string | null;
+            /**
+             * @description The number for WhatsApp, with country code.
+             * @example +96599887766
+             */
             whatsapp?: string | null;
+            /**
+             * Format: email
+             * @description An address for customers, shown to everybody.
+             */
             email?: string | null;
+            /**
+             * Format: uri
+             * @description An https address.
+             */
             website?: string | null;
+            /** @description The number of the commercial licence: digits, letters A–Z, / and -. No two share one. */
             licenceNo?: string;
-            /** Format: date */
+            /**
+             * Format: date
+             * @description The last day on which the licence is valid, in Kuwait.
+             */
             licenceExpiresOn?: string;
+            /** @description An id of `GET /meta/governorates`. */
             governorateId?: string | null;
+            /** @description An id of `GET /meta/areas`. */
             areaId?: string | null;
+            /** @description The rest of the address, in Arabic. */
             addressAr?: string | null;
+            /** @description In its own words. */
             workingHours?: string | null;
+            /** @description Whether an administrator has seen the licence. */
             verified?: boolean;
         };
+        /** @description Something that an administrator did. */
         AuditEntry: {
+            /** @description Grows with every entry. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was done.
+             */
             at: string;
-            /** @description null for a change made in Studio, by SQL or by a job. */
+            /** @description The administrator; null for a change made in Studio, by SQL or by a job. */
             actor: {
                 /** Format: uuid */
                 id: string;
+                /** @description As the person writes it; null until it is given. */
                 fullName: string | null;
             } | null;
-            /** @description The database role. */
+            /** @description The login at the database: `facade` is the API and its jobs, others are Studio and SQL. */
             actorRole: string;
-            /** @example account.status */
+            /**
+             * @description What was done.
+             * @example account.status
+             */
             action: string;
-            /** @example account */
+            /**
+             * @description What it was done to.
+             * @example account
+             */
             targetType: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description null where the target has no id.
+             */
             targetId: string | null;
+            /** @description The reason that the administrator gave; else null. */
             reason: string | null;
+            /** @description The values that changed, as they were; null where there were none. */
             before: {
                 [key: string]: unknown;
             } | null;
+            /** @description The same values since then; null where there are none. */
             after: {
                 [key: string]: unknown;
             } | null;
@@ -3010,14 +3156,26 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description Something that awaits a decision. */
         ModerationItem: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Of the listing, identity or report: for `decide`.
+             */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description Which of the fields below it has.
+             * @enum {string}
+             */
             kind: "listing" | "changes" | "identity" | "report";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Since when it waits.
+             */
             since: string;
+            /** @description What can be decided on it now. */
             decisions: ("approve" | "reject" | "suspend" | "restore" | "uphold" | "dismiss")[];
+            /** @description Of kind `listing` and `changes`. */
             listing: components["schemas"]["Property"] | null;
             /** @description What the owner wants to change; until the decision the listing stays as it is. */
             changes: {
@@ -3025,134 +3183,248 @@ export interface components {
             } | null;
             /** @description The company or office with its licence, and whose it is. */
             identity: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The account that it belongs to.
+                 */
                 accountId: string;
+                /** @description As the person writes it; null until it is given. */
                 fullName: string | null;
+                /**
+                 * Format: email
+                 * @description In lower case; null where the account has none.
+                 */
                 email: string | null;
+                /**
+                 * @description A Kuwaiti mobile with country code; null where the account has none.
+                 * @example +96551234567
+                 */
                 phone: string | null;
                 record: components["schemas"]["IdentityRecord"];
             } | null;
+            /** @description Of kind `report`. */
             report: {
-                /** @enum {string} */
+                /**
+                 * @description What kind of thing is reported.
+                 * @enum {string}
+                 */
                 targetType: "property" | "identity" | "message" | "review";
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The id of the reported thing.
+                 */
                 targetId: string;
-                /** @enum {string} */
+                /**
+                 * @description A code of `reportReason` at `GET /meta/enums`.
+                 * @enum {string}
+                 */
                 reason: "spam" | "fraud" | "wrong_price" | "not_available" | "duplicate" | "offensive" | "impersonation" | "illegal" | "other";
+                /** @description In the words of the reporter; null without any. */
                 note: string | null;
+                /** @description Who reported it. */
                 reporter: {
                     /** Format: uuid */
                     accountId: string;
                     /** Format: uuid */
                     identityId: string;
+                    /** @description The name that others see; of a company or office its Arabic name. */
                     displayName: string;
                 };
-                /** @description Whom the report is about, and its visible content. */
+                /** @description Whom the report is about, and its visible content; null: it is gone. */
                 target: {
                     /** Format: uuid */
                     accountId: string;
                     /** Format: uuid */
                     identityId: string;
+                    /** @description The name that others see; of a company or office its Arabic name. */
                     displayName: string;
+                    /** @description Of a listing or identity its status, of a review `shown` or `hidden`, of a message null. */
                     status: string | null;
+                    /** @description The title of a listing, the text of a message or review; null of an identity. */
                     text: string | null;
                 } | null;
             } | null;
         };
+        /** @description The whole record of a listing. */
         Property: {
             /** Format: uuid */
             id: string;
-            /** @example KW-104233 */
+            /**
+             * @description The number that people read out.
+             * @example KW-104233
+             */
             refNo: string;
-            /** @enum {string} */
+            /**
+             * @description What is offered; fixed once published.
+             * @enum {string}
+             */
             type: "SALE" | "RENT" | "EXCHANGE";
+            /** @description What it is: a code of `GET /meta/kinds`. A draft may have none. */
             kind: string | null;
+            /** @description A code of `usage` at `GET /meta/enums`. */
             usage: string | null;
+            /** @description A draft may have none. */
             titleAr: string | null;
+            /** @description null: only the Arabic one. */
             titleEn: string | null;
             descriptionAr: string | null;
             descriptionEn: string | null;
+            /** @description In dinars; of RENT for a month. null: not disclosed. */
             price: components["schemas"]["Money"] | null;
-            /** @enum {string|null} */
+            /**
+             * @description What the price is for: `month` of RENT, `once` of SALE, null of EXCHANGE.
+             * @enum {string|null}
+             */
             pricePeriod: "month" | "once" | null;
-            /** @example 650 د.ك / شهرياً */
+            /**
+             * @description The Arabic text of the price, to be shown as it is.
+             * @example 650 د.ك / شهرياً
+             */
             priceLabel: string;
+            /** @description Whether the price can be negotiated. */
             isNegotiable: boolean;
-            /** @description null: no data. */
+            /** @description What it earns in a month, in dinars. 0 is nothing; null: not known. */
             propertyIncome: components["schemas"]["Money"] | null;
+            /** @description EXCHANGE only: the year that the offered property is compared by (طلب), up to this one. */
             requestYear: number | null;
+            /** @description EXCHANGE only: the year that the wanted property is compared by (مع), up to this one. */
             requiredYear: number | null;
+            /** @description RENT only: what the owner asks of tenants. */
             rentConditions: {
+                /** @description A code of `rentCondition` at `GET /meta/enums`. */
                 code: string;
+                /** @description The condition in Arabic, in the words of the owner or of the code. */
                 textAr: string;
             }[];
+            /** @description RENT only: what is paid beside the rent. */
             additionalExpenses: {
+                /** @description A code of `expense` at `GET /meta/enums`. */
                 code: string;
+                /** @description Its name in Arabic, in the words of the owner or of the code. */
                 labelAr: string;
                 amount: components["schemas"]["Money"];
-                /** @enum {string} */
+                /**
+                 * @description How often it is paid.
+                 * @enum {string}
+                 */
                 period: "month" | "year" | "once";
             }[];
+            /** @description Area of the plot in square metres. */
             landAreaM2: number | null;
+            /** @description Built area in square metres. */
             builtAreaM2: number | null;
             bedrooms: number | null;
             bathrooms: number | null;
+            /** @description 0 is the ground floor, below it are basements. */
             floorNo: number | null;
+            /** @description When it was built, or will be: at most five years ahead. */
             buildingYear: number | null;
+            /** @description A code of `furnished` at `GET /meta/enums`. */
             furnished: string | null;
+            /** @description A code of `plotPosition` at `GET /meta/enums`. */
             plotPosition: string | null;
+            /** @description A code of `finishing` at `GET /meta/enums`. */
             finishing: string | null;
+            /** @description Codes of `GET /meta/amenities`. */
             amenities: string[];
+            /** @description A code of `documentType` at `GET /meta/enums`. */
             documentType: string | null;
+            /** @description From the owner without a broker; individuals only. */
             isDirect: boolean;
+            /** @description An id of `GET /meta/governorates`. */
             governorateId: string | null;
+            /** @description An id of `GET /meta/areas`. */
             areaId: string | null;
+            /** @description The block of the area (قطعة). */
             block: string | null;
+            /** @description Name or number of the street. */
             street: string | null;
+            /** @description Name or number of the building. */
             building: string | null;
+            /** @description The PACI number of the address: eight digits. */
             paciNo: string | null;
-            /** @description Within about 250 m unless precision is exact. */
+            /** @description To others within about 250 m unless precision is exact; null: not given. */
             location: {
+                /** @description Degrees north. */
                 lat: number;
+                /** @description Degrees east. */
                 lng: number;
-                /** @enum {string} */
+                /**
+                 * @description How exactly the owner shows it: only `exact` is the very place.
+                 * @enum {string}
+                 */
                 precision: "exact" | "block" | "area";
             } | null;
+            /** @description Its pictures, in order. */
             media: {
                 /** Format: uuid */
                 id: string;
+                /**
+                 * Format: uri
+                 * @description Address of the picture.
+                 */
                 url: string;
+                /** @description In pixels, as it is stored. */
                 width: number;
+                /** @description In pixels, as it is stored. */
                 height: number;
+                /** @description Its place among the pictures; the first is the one that lists show. */
                 position: number;
             }[];
             owner: components["schemas"]["Owner"];
+            /** @description Whether the owner gives a phone to whoever asks. */
             allowCall: boolean;
+            /** @description Whether the owner can be asked by WhatsApp. */
             allowWhatsapp: boolean;
+            /** @description Whether the owner can be asked by chat. */
             allowChat: boolean;
-            /** @enum {string} */
+            /**
+             * @description Everybody sees `active` ones; the states are in the guide.
+             * @enum {string}
+             */
             status: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended";
+            /** @description Whether the acting identity has saved it; false to guests. */
             isFavorite: boolean;
+            /** @description How many looked at it, each once a day; guests are not counted. */
             viewsCount: number;
+            /** @description How many identities have saved it. */
             favoritesCount: number;
             /** Format: date-time */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was first published; renewing does not move it. null: never.
+             */
             publishedAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the owner last confirmed that it is available; null: never.
+             */
             confirmedAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it ends unless it is renewed; null: not published.
+             */
             expiresAt: string | null;
+            /** @description Grows with every change by the owner: for `If-Match`. */
             version: number;
+            /** @description EXCHANGE only: what is wanted in return, codes of `GET /meta/kinds`. */
             wantedKinds: string[];
+            /** @description EXCHANGE only: where it is wanted, ids of `GET /meta/areas`. */
             wantedAreaIds: string[];
-            auction: components["schemas"]["Auction"];
+            /** @description null: none was set. */
+            auction: components["schemas"]["Auction"] | null;
+            /** @description A price that dropped by 5 % or more in the last 14 days; else null. */
             deal: {
+                /** @description By how many percent the price is below the lowest of the 30 days before. */
                 dropPct: number;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Until when it counts as a deal.
+                 */
                 until: string;
             } | null;
-            /** @description Shown to the owner only. */
+            /** @description Why it was rejected or suspended. Shown to the owner only. */
             statusReason: string | null;
             /** @description Shown to the owner only: changes that await review. */
             pendingChanges: {
@@ -3164,29 +3436,55 @@ export interface components {
          * @example 650
          */
         Money: number;
+        /** @description The identity that offers the listing. */
         Owner: {
             /** Format: uuid */
             identityId: string;
-            /** @enum {string} */
+            /**
+             * @description A person, a company (developer or firm) or an office (brokerage).
+             * @enum {string}
+             */
             type: "individual" | "company" | "office";
+            /** @description The name that others see; of a company or office its Arabic name. */
             displayName: string;
+            /**
+             * Format: uri
+             * @description Address of the picture; null without one.
+             */
             avatarUrl: string | null;
+            /** @description Whether it is a company or office with a checked licence. */
             verified: boolean;
         };
+        /** @description The auction of a listing for sale. */
         Auction: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When bidding begins.
+             */
             startsAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When bidding ends.
+             */
             endsAt: string;
-            startPrice: components["schemas"]["Money"];
-            minIncrement: components["schemas"]["Money"];
-        } | null;
+            startPrice: components["schemas"]["Money"] & unknown;
+            minIncrement: components["schemas"]["Money"] & unknown;
+        };
+        /** @description What a decision led to. */
         Decided: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Of the listing, identity or report.
+             */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description What was decided on.
+             * @enum {string}
+             */
             kind: "listing" | "identity" | "report";
+            /** @description The status that it has now. */
             status: string;
+            /** @description What can be decided on it now. */
             decisions: ("approve" | "reject" | "suspend" | "restore" | "uphold" | "dismiss")[];
         };
         AuditPage: {
@@ -3194,10 +3492,12 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description The figures of the whole marketplace. */
         AdminStats: {
+            /** @description Accounts. */
             users: {
                 total: number;
-                /** @description Only statuses that occur. */
+                /** @description How many are in each status that occurs. */
                 byStatus: {
                     active?: number;
                     suspended?: number;
@@ -3206,19 +3506,46 @@ export interface components {
                     deleted?: number;
                 };
             };
-            /** @description In the last 7 days. */
+            /** @description Accounts made in the last 7 days. */
             newUsers: number;
+            /** @description Identities, by type and status. */
             identities: {
                 total: number;
+                /** @description By type, then by status. */
                 byType: {
-                    [key: string]: {
-                        [key: string]: number;
+                    /** @description How many are in each status that occurs. */
+                    individual?: {
+                        active?: number;
+                        pending_verification?: number;
+                        rejected?: number;
+                        expired?: number;
+                        suspended?: number;
+                        closed?: number;
+                    };
+                    /** @description How many are in each status that occurs. */
+                    company?: {
+                        active?: number;
+                        pending_verification?: number;
+                        rejected?: number;
+                        expired?: number;
+                        suspended?: number;
+                        closed?: number;
+                    };
+                    /** @description How many are in each status that occurs. */
+                    office?: {
+                        active?: number;
+                        pending_verification?: number;
+                        rejected?: number;
+                        expired?: number;
+                        suspended?: number;
+                        closed?: number;
                     };
                 };
             };
+            /** @description Listings. */
             listings: {
                 total: number;
-                /** @description Only statuses that occur. */
+                /** @description How many are in each status that occurs. */
                 byStatus: {
                     draft?: number;
                     pending_review?: number;
@@ -3234,31 +3561,47 @@ export interface components {
                     deleted?: number;
                 };
             };
+            /** @description What awaits a decision. */
             waiting: {
+                /** @description Companies and offices that await verification. */
                 identities: number;
+                /** @description Listings that await publishing. */
                 listings: number;
+                /** @description Published listings with changes to be approved. */
                 changes: number;
+                /** @description Open reports. */
                 reports: number;
             };
         };
+        /** @description An email has its account at once; a phone is verified first. */
         Registered: {
             /** Format: uuid */
             accountId: string;
-            /** @enum {string} */
+            /**
+             * @description Of an email.
+             * @enum {string}
+             */
             status: "active";
         } | {
-            /** @enum {string} */
+            /**
+             * @description Of a phone.
+             * @enum {string}
+             */
             status: "awaiting_otp";
             /**
              * Format: uuid
              * @description Secret id of this registration.
              */
             registrationId: string;
+            /** @description The code that was sent. */
             otp: {
+                /** @description Seconds until another code can be asked for. */
                 resendAfter: number;
+                /** @description Seconds until the code ends. */
                 expiresIn: number;
             };
         };
+        /** @description A new account, by email or Kuwaiti phone. */
         Registration: {
             /**
              * @description An email or a Kuwaiti phone.
@@ -3267,71 +3610,113 @@ export interface components {
             identifier: string;
             /** @description At most 72 bytes. */
             password: string;
+            /** @description The same password; need not be sent. */
             confirmPassword?: string;
             fullName?: string;
         };
+        /** @description The tokens of a sign-in, and who has signed in. */
         Session: {
+            /** @description For `Authorization: Bearer`, until `expiresAt`; also for Realtime and Storage. */
             accessToken: string;
+            /** @description For `POST /auth/refresh`, once. */
             refreshToken: string;
             /** @enum {string} */
             tokenType: "bearer";
-            /** @description Seconds. */
+            /** @description Seconds for which the access token is still good. */
             expiresIn: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the access token ends.
+             */
             expiresAt: string;
             user: components["schemas"]["User"];
             /** @description The identity that the account acts as; null if it lost it. */
             activeIdentity: components["schemas"]["Identity"] | null;
+            /** @description All identities of the account, of any status. */
             identities: components["schemas"]["Identity"][];
             /** @description Name of the private Realtime channel of the account, which carries all that its owner hears; only the server sends there. Opaque, and not for ever: after the event topic_changed, take it from an answer again. */
             realtimeTopic: string;
         };
+        /** @description An account, as its owner sees it. */
         User: {
             /** Format: uuid */
             id: string;
+            /**
+             * Format: email
+             * @description In lower case; null where the account has none.
+             */
             email: string | null;
-            /** @example +96551234567 */
+            /**
+             * @description A Kuwaiti mobile with country code; null where the account has none.
+             * @example +96551234567
+             */
             phone: string | null;
+            /** @description As the person writes it; null until it is given. */
             fullName: string | null;
+            /**
+             * Format: uri
+             * @description Address of the picture; null without one.
+             */
             avatarUrl: string | null;
-            /** @enum {string} */
+            /**
+             * @description The language of codes, mails and pushes.
+             * @enum {string}
+             */
             language: "ar" | "en";
             /** Format: date-time */
             createdAt: string;
         };
+        /** @description A code is on its way, if there is anybody to send it to. */
         CodeSent: {
+            /** @description Seconds until another code can be asked for. */
             resendAfter: number;
         };
+        /** @description A session of a sign-in with Google or Apple. */
         SocialSession: {
+            /** @description For `Authorization: Bearer`, until `expiresAt`; also for Realtime and Storage. */
             accessToken: string;
+            /** @description For `POST /auth/refresh`, once. */
             refreshToken: string;
             /** @enum {string} */
             tokenType: "bearer";
-            /** @description Seconds. */
+            /** @description Seconds for which the access token is still good. */
             expiresIn: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the access token ends.
+             */
             expiresAt: string;
             user: components["schemas"]["User"];
             /** @description The identity that the account acts as; null if it lost it. */
             activeIdentity: components["schemas"]["Identity"] | null;
+            /** @description All identities of the account, of any status. */
             identities: components["schemas"]["Identity"][];
             /** @description Name of the private Realtime channel of the account, which carries all that its owner hears; only the server sends there. Opaque, and not for ever: after the event topic_changed, take it from an answer again. */
             realtimeTopic: string;
+            /** @description Whether this sign-in made the account. */
             isNewAccount: boolean;
         };
+        /** @description A code is on its way, if there is such an account. */
         CodeAsked: {
+            /** @description Seconds until another code can be asked for. */
             resendAfter: number;
         };
+        /** @description The calling account and who it acts as. */
         Me: {
             user: components["schemas"]["User"];
             /** @description The identity that the account acts as; null if it lost it. */
             activeIdentity: components["schemas"]["Identity"] | null;
+            /** @description All identities of the account, of any status. */
             identities: components["schemas"]["Identity"][];
             /** @description Name of the private Realtime channel of the account, which carries all that its owner hears; only the server sends there. Opaque, and not for ever: after the event topic_changed, take it from an answer again. */
             realtimeTopic: string;
         };
+        /** @description A deletion that was requested. */
         Deletion: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it is carried out.
+             */
             deleteAt: string;
         };
         IdentityPage: {
@@ -3339,63 +3724,89 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description The account and who it acts as from now on. */
         Switched: {
             user: components["schemas"]["User"];
             /** @description The identity that the account acts as; null if it lost it. */
             activeIdentity: components["schemas"]["Identity"] | null;
+            /** @description All identities of the account, of any status. */
             identities: components["schemas"]["Identity"][];
         };
+        /** @description Everything that is kept about an account. */
         AccountExport: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The moment that it shows.
+             */
             exportedAt: string;
+            /** @description An account, as its owner sees it. */
             user: components["schemas"]["User"] & {
+                /** @description Whether a code or a provider has proven who owns the email. */
                 emailProven: boolean;
             };
+            /** @description As `GET /settings` has them. */
             settings: {
                 [key: string]: unknown;
             };
+            /** @description The open sessions. */
             sessions: {
                 /** Format: date-time */
                 createdAt: string | null;
+                /** @description The program that signed in; null: not known. */
                 userAgent: string | null;
+                /** @description The IP address; null: not known. */
                 address: string | null;
             }[];
+            /** @description What receives pushes. */
             devices: {
                 [key: string]: unknown;
             }[];
+            /** @description All that are kept. */
             notifications: {
                 [key: string]: unknown;
             }[];
+            /** @description Whom the account blocks. */
             blocks: {
                 [key: string]: unknown;
             }[];
+            /** @description What the account reported. */
             reports: {
                 [key: string]: unknown;
             }[];
+            /** @description Everything of each identity. */
             identities: {
                 identity: components["schemas"]["IdentityRecord"];
+                /** @description In every state, newest first. */
                 listings: components["schemas"]["Property"][];
+                /** @description What it has saved, and when. */
                 favorites: {
                     [key: string]: unknown;
                 }[];
+                /** @description Whose contact it asked for. */
                 contacts: {
                     [key: string]: unknown;
                 }[];
+                /** @description What it has uploaded. */
                 pictures: {
                     [key: string]: unknown;
                 }[];
+                /** @description With the messages of both sides. */
                 conversations: {
                     [key: string]: unknown;
                 }[];
+                /** @description Its plans, from when to when. */
                 subscriptions: {
                     [key: string]: unknown;
                 }[];
+                /** @description With their payments. */
                 invoices: {
                     [key: string]: unknown;
                 }[];
+                /** @description The entries of its ledger. */
                 wallet: {
                     [key: string]: unknown;
                 }[];
+                /** @description What it wrote about others. */
                 reviews: {
                     [key: string]: unknown;
                 }[];
@@ -3406,18 +3817,29 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description Somebody whom the account blocks. */
         Block: components["schemas"]["Party"] & {
             /** Format: date-time */
             createdAt: string;
         };
+        /** @description Somebody as others see them. */
         Party: {
             /** Format: uuid */
             identityId: string;
-            /** @enum {string} */
+            /**
+             * @description A person, a company (developer or firm) or an office (brokerage).
+             * @enum {string}
+             */
             type: "individual" | "company" | "office";
+            /** @description The name that others see; of a company or office its Arabic name. */
             displayName: string;
+            /**
+             * Format: uri
+             * @description Address of the picture; null without one.
+             */
             avatarUrl: string | null;
         };
+        /** @description A conversation, as one of its two sides sees it. */
         Conversation: {
             /** Format: uuid */
             id: string;
@@ -3427,41 +3849,70 @@ export interface components {
             property: {
                 /** Format: uuid */
                 id: string;
+                /** @description A draft may have none. */
                 titleAr: string | null;
-                /** @enum {string} */
+                /**
+                 * @description What is offered; fixed once published.
+                 * @enum {string}
+                 */
                 type: "SALE" | "RENT" | "EXCHANGE";
+                /**
+                 * @description The Arabic text of the price, to be shown as it is.
+                 * @example 650 د.ك / شهرياً
+                 */
                 priceLabel: string;
-                status: string;
+                /**
+                 * @description As it is now.
+                 * @enum {string}
+                 */
+                status: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended" | "deleted";
             } | null;
             peer: components["schemas"]["Party"];
+            /** @description null: nothing has been written yet. */
             lastMessage: {
                 /** Format: uuid */
                 id: string;
+                /** @description Its place in the conversation. */
                 seq: number;
-                /** @enum {string} */
+                /**
+                 * @description What `body` holds.
+                 * @enum {string}
+                 */
                 type: "text" | "image" | "location" | "property";
+                /** @description The beginning of its text, or its kind in Arabic. */
                 preview: string;
+                /** @description Whether this side sent it. */
                 mine: boolean;
                 /** Format: date-time */
                 createdAt: string;
             } | null;
+            /** @description How many messages this side has not read. */
             unread: number;
+            /** @description Whether its pushes are off. */
             muted: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed; lists are in this order.
+             */
             updatedAt: string;
         };
         ConversationPage: {
             items: components["schemas"]["Conversation"][];
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
+            /** @description How many messages are unread in all conversations. */
             unreadTotal: number;
             /** @description Name of the private Realtime channel of the account, which carries all that its owner hears; only the server sends there. Opaque, and not for ever: after the event topic_changed, take it from an answer again. */
             realtimeTopic: string;
         };
+        /** @description A part of the history. */
         MessagePage: {
+            /** @description By ascending `seq`. */
             items: components["schemas"]["Message"][];
+            /** @description Whether there is more in the direction that was asked for. */
             hasMore: boolean;
         };
+        /** @description A message; the same for both sides. */
         Message: {
             /** Format: uuid */
             id: string;
@@ -3469,33 +3920,56 @@ export interface components {
             seq: number;
             /** Format: uuid */
             conversationId: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The identity that sent it.
+             */
             senderIdentityId: string;
-            /** @enum {string} */
+            /**
+             * @description What `body` holds.
+             * @enum {string}
+             */
             type: "text" | "image" | "location" | "property";
             /** @description The text; of an image its caption; of a location "lat,lng"; of a property its id. */
             body: string;
+            /**
+             * Format: uri
+             * @description Of an image its address; else null.
+             */
             mediaUrl: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The message that it answers; null: none.
+             */
             replyToId: string | null;
+            /** @description As its sender made it. */
             clientMessageId: string;
             /** Format: date-time */
             createdAt: string;
         };
+        /** @description What is left to read in the conversation. */
         Unread: {
+            /** @description How many messages are unread. */
             unread: number;
         };
+        /** @description A device that receives pushes. */
         Device: {
+            /** @description As the app chose it. */
             deviceId: string;
             /** @enum {string} */
             platform: "ios" | "android" | "web";
+            /** @description As the app said; null: it did not. */
             appVersion: string | null;
+            /** @description As the app said; null: it did not. */
             locale: string | null;
             /** @description Registered by the calling session. */
             current: boolean;
             /** Format: date-time */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was last registered.
+             */
             updatedAt: string;
         };
         DevicePage: {
@@ -3508,83 +3982,155 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description A saved listing that cannot be shown now. */
         UnavailableFavorite: {
             /** Format: uuid */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description In place of the status of the listing.
+             * @enum {string}
+             */
             status: "unavailable";
-            /** @enum {boolean} */
+            /**
+             * @description It is still saved.
+             * @enum {boolean}
+             */
             isFavorite: true;
-            /** @enum {boolean} */
+            /**
+             * @description It cannot be shown now.
+             * @enum {boolean}
+             */
             available: false;
+            /** @description Only where the owner ended, paused or archived it, or it expired. */
             titleAr?: string;
         };
+        /** @description A listing in a list: fields of its record. */
         Card: {
             /** Format: uuid */
             id: string;
-            /** @example KW-104233 */
+            /**
+             * @description The number that people read out.
+             * @example KW-104233
+             */
             refNo: string;
-            /** @enum {string} */
+            /**
+             * @description What is offered; fixed once published.
+             * @enum {string}
+             */
             type: "SALE" | "RENT" | "EXCHANGE";
+            /** @description What it is: a code of `GET /meta/kinds`. A draft may have none. */
             kind: string | null;
+            /** @description A code of `usage` at `GET /meta/enums`. */
             usage: string | null;
+            /** @description A draft may have none. */
             titleAr: string | null;
+            /** @description null: only the Arabic one. */
             titleEn: string | null;
+            /** @description In dinars; of RENT for a month. null: not disclosed. */
             price: components["schemas"]["Money"] | null;
-            /** @enum {string|null} */
+            /**
+             * @description What the price is for: `month` of RENT, `once` of SALE, null of EXCHANGE.
+             * @enum {string|null}
+             */
             pricePeriod: "month" | "once" | null;
-            /** @example 650 د.ك / شهرياً */
+            /**
+             * @description The Arabic text of the price, to be shown as it is.
+             * @example 650 د.ك / شهرياً
+             */
             priceLabel: string;
+            /** @description Whether the price can be negotiated. */
             isNegotiable: boolean;
+            /** @description EXCHANGE only: the year that the offered property is compared by (طلب), up to this one. */
             requestYear: number | null;
+            /** @description EXCHANGE only: the year that the wanted property is compared by (مع), up to this one. */
             requiredYear: number | null;
+            /** @description Area of the plot in square metres. */
             landAreaM2: number | null;
+            /** @description Built area in square metres. */
             builtAreaM2: number | null;
             bedrooms: number | null;
             bathrooms: number | null;
+            /** @description A code of `furnished` at `GET /meta/enums`. */
             furnished: string | null;
+            /** @description From the owner without a broker; individuals only. */
             isDirect: boolean;
+            /** @description An id of `GET /meta/governorates`. */
             governorateId: string | null;
+            /** @description An id of `GET /meta/areas`. */
             areaId: string | null;
+            /** @description The block of the area (قطعة). */
             block: string | null;
-            /** @description Within about 250 m unless precision is exact. */
+            /** @description To others within about 250 m unless precision is exact; null: not given. */
             location: {
+                /** @description Degrees north. */
                 lat: number;
+                /** @description Degrees east. */
                 lng: number;
-                /** @enum {string} */
+                /**
+                 * @description How exactly the owner shows it: only `exact` is the very place.
+                 * @enum {string}
+                 */
                 precision: "exact" | "block" | "area";
             } | null;
-            /** @description The first. */
+            /** @description The first picture; null without one. */
             picture: {
+                /**
+                 * Format: uri
+                 * @description Address of the picture.
+                 */
                 url: string;
+                /** @description In pixels, as it is stored. */
                 width: number;
+                /** @description In pixels, as it is stored. */
                 height: number;
             } | null;
+            /** @description How many pictures it has. */
             picturesCount: number;
             owner: components["schemas"]["Owner"];
-            /** @enum {string} */
+            /**
+             * @description Everybody sees `active` ones; the states are in the guide.
+             * @enum {string}
+             */
             status: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended";
+            /** @description Whether the acting identity has saved it; false to guests. */
             isFavorite: boolean;
+            /** @description Of a deal: by how many percent the price dropped; else null. */
             dropPct: number | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its auction ends; null without one.
+             */
             auctionEndsAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was first published; renewing does not move it. null: never.
+             */
             publishedAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the owner last confirmed that it is available; null: never.
+             */
             confirmedAt: string | null;
         };
+        /** @description The ids of all saved listings. */
         FavoriteIds: {
+            /** @description Newest first. */
             ids: string[];
         };
+        /** @description What a toggle led to. */
         FavoriteState: {
             /** Format: uuid */
             propertyId: string;
+            /** @description Whether it is saved now. */
             isFavorite: boolean;
         };
+        /** @description A page of the home feed. */
         FeedPage: {
             /** @description Shorter than the limit where listings are gone: only hasMore marks the end. */
             items: (components["schemas"]["FeedCard"] | components["schemas"]["FeedProperty"] | components["schemas"]["FeedOffice"])[];
+            /** @description The number of this page. */
             page: number;
+            /** @description Whether there is a next page. */
             hasMore: boolean;
             /**
              * Format: date-time
@@ -3592,78 +4138,157 @@ export interface components {
              */
             snapshot: string;
         };
+        /** @description A listing in a slot of the feed. */
         FeedCard: components["schemas"]["Card"] & {
-            /** @enum {string} */
+            /**
+             * @description What the slot holds.
+             * @enum {string}
+             */
             kind?: "property";
-            /** @description The listing's kind. */
+            /** @description The kind of the listing, which `kind` is in other lists: a code of `GET /meta/kinds`. */
             propertyKind: string | null;
         };
+        /** @description A listing in full in a slot of the feed. */
         FeedProperty: components["schemas"]["Property"] & {
-            /** @enum {string} */
+            /**
+             * @description What the slot holds.
+             * @enum {string}
+             */
             kind?: "property";
-            /** @description The listing's kind. */
+            /** @description The kind of the listing, which `kind` is in other lists: a code of `GET /meta/kinds`. */
             propertyKind: string | null;
         };
+        /** @description A verified office in a slot of the feed. */
         FeedOffice: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The id of the identity.
+             */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description A company (developer or firm) or an office (brokerage).
+             * @enum {string}
+             */
             type: "company" | "office";
+            /** @description The name on the licence, in Arabic. */
             nameAr: string;
+            /** @description The name in English; null where there is none. */
             nameEn: string | null;
+            /** @description A short name for addresses of pages, unique, set by the server. */
             slug: string;
+            /**
+             * Format: uri
+             * @description Address of the picture; null without one.
+             */
             logoUrl: string | null;
+            /**
+             * Format: uri
+             * @description Address of the wide picture on top; null without one.
+             */
             coverUrl: string | null;
+            /** @description What it says of itself, in Arabic. */
             aboutAr: string | null;
+            /**
+             * @description A Kuwaiti number with country code, shown to everybody.
+             * @example +96522334455
+             */
             phone: string | null;
+            /**
+             * @description The number for WhatsApp, with country code.
+             * @example +96599887766
+             */
             whatsapp: string | null;
+            /**
+             * Format: email
+             * @description An address for customers, shown to everybody.
+             */
             email: string | null;
+            /**
+             * Format: uri
+             * @description An https address.
+             */
             website: string | null;
+            /** @description The number of the commercial licence: digits, letters A–Z, / and -. No two share one. */
             licenceNo: string;
-            /** Format: date */
+            /**
+             * Format: date
+             * @description The last day on which the licence is valid, in Kuwait.
+             */
             licenceExpiresOn: string;
+            /** @description An id of `GET /meta/governorates`. */
             governorateId: string | null;
+            /** @description An id of `GET /meta/areas`. */
             areaId: string | null;
+            /** @description The rest of the address, in Arabic. */
             addressAr: string | null;
+            /** @description In its own words. */
             workingHours: string | null;
+            /** @description Whether an administrator has seen the licence. */
             verified: boolean;
+            /** @description Average of its reviews, 1 to 5; null without reviews. */
             ratingAvg: number | null;
+            /** @description How many reviews it has. */
             ratingCount: number;
+            /** @description How many of its listings everybody sees now. */
             activeListingsCount: number;
+            /** @description Median minutes until it answers in chat, over 90 days; null: not measured yet. */
             medianResponseMinutes: number | null;
             /** Format: date-time */
             memberSince: string;
-            /** @enum {string} */
+            /**
+             * @description What the slot holds.
+             * @enum {string}
+             */
             kind: "office";
         };
+        /** @description What a map shows below zoom 15. */
         MapClusters: {
             /** @description Largest first, at most 5,000. */
             clusters: components["schemas"]["MapCluster"][];
             /** @description Counted from a sample. */
             approximate: boolean;
         };
+        /** @description Listings that lie near one another. */
         MapCluster: {
+            /** @description Degrees north. */
             lat: number;
+            /** @description Degrees east. */
             lng: number;
+            /** @description How many listings it stands for. */
             count: number;
-            minPrice: number | null;
+            /** @description Their lowest price, in dinars; null where none has one. */
+            minPrice: components["schemas"]["Money"] | null;
             /** @description The bounds of its listings: minLng, minLat, maxLng, maxLat. */
             bbox: number[];
         };
+        /** @description What a map shows from zoom 15 on. */
         MapPoints: {
             /** @description Newest first, at most 500. */
             points: components["schemas"]["MapPoint"][];
+            /** @description Whether there are more than are shown. */
             truncated: boolean;
         };
+        /** @description A listing on the map. */
         MapPoint: {
             /** Format: uuid */
             id: string;
+            /** @description Degrees north. */
             lat: number;
+            /** @description Degrees east. */
             lng: number;
-            /** @enum {string} */
+            /**
+             * @description What is offered; fixed once published.
+             * @enum {string}
+             */
             type: "SALE" | "RENT" | "EXCHANGE";
+            /** @description A code of `GET /meta/kinds`. */
             kind: string;
-            price: number | null;
+            /** @description In dinars; of RENT for a month. null: not disclosed. */
+            price: components["schemas"]["Money"] | null;
+            /**
+             * @description The Arabic text of the price, to be shown as it is.
+             * @example 650 د.ك / شهرياً
+             */
             priceLabel: string;
         };
         AreaPricesPage: {
@@ -3671,41 +4296,81 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description What listings in an area cost. */
         AreaPrices: {
+            /** @description An id of `GET /meta/areas`. */
             areaId: string;
+            /** @description The governorate that it lies in. */
             governorateId: string;
             nameAr: string;
             nameEn: string;
+            /** @description Degrees north. */
             lat: number | null;
+            /** @description Degrees east. */
             lng: number | null;
+            /** @description How many listings it has. */
             count: number;
-            medianPrice: number | null;
-            medianPricePerM2: number | null;
+            /** @description In dinars; null for fewer than 5 prices. */
+            medianPrice: components["schemas"]["Money"] | null;
+            /** @description In dinars for a square metre; null for fewer than 5 listings with price and area. */
+            medianPricePerM2: components["schemas"]["Money"] | null;
         };
+        /** @description A picture that was uploaded. */
         UploadedAvatar: {
-            /** Format: uuid */
-            mediaId: string;
+            /**
+             * Format: uri
+             * @description Address of the picture.
+             */
             url: string;
+            /** @description In pixels, as it is stored. */
             width: number;
+            /** @description In pixels, as it is stored. */
             height: number;
+            /**
+             * Format: uuid
+             * @description For `avatarMediaId` of `PATCH /auth/me`.
+             */
+            mediaId: string;
         };
+        /** @description What became of the files of an upload. */
         UploadedListingMedia: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The listing; null: still to be created.
+             */
             propertyId: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description To be sent with `POST /properties`.
+             */
             uploadSessionId: string;
+            /** @description The outcome of each file, in the order sent. */
             files: {
+                /** @description Its place among the files as they were sent. */
                 index: number;
                 /** @description As sent; text to show, never a path. */
                 name: string;
+                /** @description Whether it was accepted. */
                 ok: boolean;
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description Of an accepted one.
+                 */
                 mediaId?: string;
+                /**
+                 * Format: uri
+                 * @description Address of the picture.
+                 */
                 url?: string;
+                /** @description Its place among the pictures; the first is the one that lists show. */
                 position?: number;
+                /** @description Why it was not accepted. */
                 error?: {
+                    /** @description A code of `GET /errors`. */
                     code: string;
+                    /** @description For people: Arabic, or English with Accept-Language: en. */
                     message: string;
+                    /** @description Always in English. */
                     messageEn: string;
                 } & {
                     [key: string]: unknown;
@@ -3717,11 +4382,18 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description A governorate of Kuwait, with its centroid. */
         Governorate: {
+            /**
+             * @description A short name in Latin letters.
+             * @example hawalli
+             */
             id: string;
             nameAr: string;
             nameEn: string;
+            /** @description Degrees north. */
             lat: number;
+            /** @description Degrees east. */
             lng: number;
         };
         AreaPage: {
@@ -3729,13 +4401,22 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description An area of Kuwait; its centroid is null where none is known. */
         Area: {
+            /**
+             * @description A short name in Latin letters.
+             * @example salmiya
+             */
             id: string;
+            /** @description The governorate that it lies in. */
             governorateId: string;
             nameAr: string;
             nameEn: string;
+            /** @description Another name, which searches find too; else null. */
             aliasAr: string | null;
+            /** @description Degrees north. */
             lat: number | null;
+            /** @description Degrees east. */
             lng: number | null;
             /** @description The centroid is a fall-back for the map. */
             approximate: boolean;
@@ -3745,13 +4426,18 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description A kind of property. */
         Kind: components["schemas"]["Word"] & {
             /** @description A hint for clients, not a rule. */
             usualTypes: string[];
         };
+        /** @description A word of a vocabulary. */
         Word: {
+            /** @description What records and requests carry. */
             code: string;
+            /** @description What people read. */
             textAr: string;
+            /** @description The same in English. */
             textEn: string;
         };
         AmenityPage: {
@@ -3759,6 +4445,7 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description The words of each vocabulary, by its name. */
         Enums: {
             [key: string]: components["schemas"]["Word"][];
         };
@@ -3767,6 +4454,7 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description What the owner of an account is told. */
         Notification: {
             /** Format: uuid */
             id: string;
@@ -3775,16 +4463,25 @@ export interface components {
              * @description The identity that it is about; null: the account itself.
              */
             identityId: string | null;
-            /** @enum {string} */
+            /**
+             * @description What happened. New kinds may come.
+             * @enum {string}
+             */
             kind: "message_new" | "lead_new" | "favorite_price_drop" | "favorite_unavailable" | "listing_expiring" | "listing_approved" | "listing_rejected" | "invoice_paid" | "invoice_failed" | "refund" | "plan_expiring" | "identity_verified" | "identity_rejected" | "review_new" | "security_login" | "security_password" | "system";
             titleAr: string;
+            /** @description One or two sentences in Arabic. */
             bodyAr: string;
             titleEn: string;
+            /** @description The same in English. */
             bodyEn: string;
+            /** @description Where a tap on it leads. */
             data: {
                 /** @description The screen to open, for entityId. */
                 route: string;
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The conversation, listing, invoice, identity, review or session that it is about.
+                 */
                 entityId: string | null;
             };
             /**
@@ -3792,10 +4489,15 @@ export interface components {
              * @description Of the latest event that it summarizes.
              */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description null: unread.
+             */
             readAt: string | null;
         };
+        /** @description For a badge. */
         UnreadNotifications: {
+            /** @description How many notifications are unread, of all identities. */
             unread: number;
         };
         OrganisationList: {
@@ -3803,67 +4505,164 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description A company or office, as everybody sees it. */
         Organisation: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The id of the identity.
+             */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description A company (developer or firm) or an office (brokerage).
+             * @enum {string}
+             */
             type: "company" | "office";
+            /** @description The name on the licence, in Arabic. */
             nameAr: string;
+            /** @description The name in English; null where there is none. */
             nameEn: string | null;
+            /** @description A short name for addresses of pages, unique, set by the server. */
             slug: string;
+            /**
+             * Format: uri
+             * @description Address of the picture; null without one.
+             */
             logoUrl: string | null;
+            /**
+             * Format: uri
+             * @description Address of the wide picture on top; null without one.
+             */
             coverUrl: string | null;
+            /** @description What it says of itself, in Arabic. */
             aboutAr: string | null;
+            /**
+             * @description A Kuwaiti number with country code, shown to everybody.
+             * @example +96522334455
+             */
             phone: string | null;
+            /**
+             * @description The number for WhatsApp, with country code.
+             * @example +96599887766
+             */
             whatsapp: string | null;
+            /**
+             * Format: email
+             * @description An address for customers, shown to everybody.
+             */
             email: string | null;
+            /**
+             * Format: uri
+             * @description An https address.
+             */
             website: string | null;
+            /** @description The number of the commercial licence: digits, letters A–Z, / and -. No two share one. */
             licenceNo: string;
-            /** Format: date */
+            /**
+             * Format: date
+             * @description The last day on which the licence is valid, in Kuwait.
+             */
             licenceExpiresOn: string;
+            /** @description An id of `GET /meta/governorates`. */
             governorateId: string | null;
+            /** @description An id of `GET /meta/areas`. */
             areaId: string | null;
+            /** @description The rest of the address, in Arabic. */
             addressAr: string | null;
+            /** @description In its own words. */
             workingHours: string | null;
+            /** @description Whether an administrator has seen the licence. */
             verified: boolean;
+            /** @description Average of its reviews, 1 to 5; null without reviews. */
             ratingAvg: number | null;
+            /** @description How many reviews it has. */
             ratingCount: number;
+            /** @description How many of its listings everybody sees now. */
             activeListingsCount: number;
+            /** @description Median minutes until it answers in chat, over 90 days; null: not measured yet. */
             medianResponseMinutes: number | null;
             /** Format: date-time */
             memberSince: string;
         };
+        /** @description A company or office, as it sees itself. */
         OrganisationProfile: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The id of the identity.
+             */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description A company (developer or firm) or an office (brokerage).
+             * @enum {string}
+             */
             type: "company" | "office";
+            /** @description The name on the licence, in Arabic. */
             nameAr: string;
+            /** @description The name in English; null where there is none. */
             nameEn: string | null;
+            /** @description A short name for addresses of pages, unique, set by the server. */
             slug: string;
+            /**
+             * Format: uri
+             * @description Address of the picture; null without one.
+             */
             logoUrl: string | null;
+            /**
+             * Format: uri
+             * @description Address of the wide picture on top; null without one.
+             */
             coverUrl: string | null;
+            /** @description What it says of itself, in Arabic. */
             aboutAr: string | null;
+            /**
+             * @description A Kuwaiti number with country code, shown to everybody.
+             * @example +96522334455
+             */
             phone: string | null;
+            /**
+             * @description The number for WhatsApp, with country code.
+             * @example +96599887766
+             */
             whatsapp: string | null;
+            /**
+             * Format: email
+             * @description An address for customers, shown to everybody.
+             */
             email: string | null;
+            /**
+             * Format: uri
+             * @description An https address.
+             */
             website: string | null;
+            /** @description The number of the commercial licence: digits, letters A–Z, / and -. No two share one. */
             licenceNo: string;
-            /** Format: date */
+            /**
+             * Format: date
+             * @description The last day on which the licence is valid, in Kuwait.
+             */
             licenceExpiresOn: string;
+            /** @description An id of `GET /meta/governorates`. */
             governorateId: string | null;
+            /** @description An id of `GET /meta/areas`. */
             areaId: string | null;
+            /** @description The rest of the address, in Arabic. */
             addressAr: string | null;
+            /** @description In its own words. */
             workingHours: string | null;
+            /** @description Whether an administrator has seen the licence. */
             verified: boolean;
+            /** @description Average of its reviews, 1 to 5; null without reviews. */
             ratingAvg: number | null;
+            /** @description How many reviews it has. */
             ratingCount: number;
+            /** @description How many of its listings everybody sees now. */
             activeListingsCount: number;
+            /** @description Median minutes until it answers in chat, over 90 days; null: not measured yet. */
             medianResponseMinutes: number | null;
             /** Format: date-time */
             memberSince: string;
             /** @description active, or pending_verification after a change that has to be verified. */
             status: string;
+            /** @description Why it was rejected or suspended, in the words of the administrator; else null. */
             statusReason: string | null;
         };
         PropertyPage: {
@@ -3876,69 +4675,152 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description Somebody asked for a way to contact the owner of a listing. */
         Lead: {
             /** Format: uuid */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description Which way of contact was asked for.
+             * @enum {string}
+             */
             kind: "call" | "whatsapp" | "chat";
             /** Format: date-time */
             createdAt: string;
+            /** @description The listing that it was about. */
             property: {
                 /** Format: uuid */
                 id: string;
+                /**
+                 * @description The number that people read out.
+                 * @example KW-104233
+                 */
                 refNo: string;
+                /** @description A draft may have none. */
                 titleAr: string | null;
-                status: string;
+                /**
+                 * @description As it is now.
+                 * @enum {string}
+                 */
+                status: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended" | "deleted";
             };
             from: components["schemas"]["Party"];
         };
+        /** @description The figures of a company or office. */
         OrganisationStats: {
-            /** @description Publicly visible listings. */
+            /** @description How many of its listings everybody sees now. */
             activeListings: number;
-            /** @description Count by status. */
+            /** @description How many of its listings are in each status that occurs. */
             listings: {
-                [key: string]: number;
+                draft?: number;
+                pending_review?: number;
+                active?: number;
+                rejected?: number;
+                paused?: number;
+                sold?: number;
+                rented?: number;
+                exchanged?: number;
+                expired?: number;
+                archived?: number;
+                suspended?: number;
             };
+            /** @description How often its listings were looked at, each viewer once a day. */
             views: number;
+            /** @description How often its listings are saved now. */
             favorites: number;
-            /** @description Of the last 30 days. */
+            /** @description Who asked for a way to contact it. */
             leads: {
+                /** @description Leads of the last 7 days. */
                 last7Days: number;
+                /** @description Leads of the last 30 days. */
                 last30Days: number;
+                /** @description Of those of 30 days, how many asked for the phone. */
                 call: number;
+                /** @description Of those of 30 days, how many asked for WhatsApp. */
                 whatsapp: number;
+                /** @description Of those of 30 days, how many opened a chat. */
                 chat: number;
             };
+            /** @description Average of its reviews, 1 to 5; null without reviews. */
             ratingAvg: number | null;
+            /** @description How many reviews it has. */
             ratingCount: number;
+            /** @description Median minutes until it answers in chat, over 90 days; null: not measured yet. */
             medianResponseMinutes: number | null;
         };
+        /** @description A company or office, with its newest listings. */
         OrganisationPage: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The id of the identity.
+             */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description A company (developer or firm) or an office (brokerage).
+             * @enum {string}
+             */
             type: "company" | "office";
+            /** @description The name on the licence, in Arabic. */
             nameAr: string;
+            /** @description The name in English; null where there is none. */
             nameEn: string | null;
+            /** @description A short name for addresses of pages, unique, set by the server. */
             slug: string;
+            /**
+             * Format: uri
+             * @description Address of the picture; null without one.
+             */
             logoUrl: string | null;
+            /**
+             * Format: uri
+             * @description Address of the wide picture on top; null without one.
+             */
             coverUrl: string | null;
+            /** @description What it says of itself, in Arabic. */
             aboutAr: string | null;
+            /**
+             * @description A Kuwaiti number with country code, shown to everybody.
+             * @example +96522334455
+             */
             phone: string | null;
+            /**
+             * @description The number for WhatsApp, with country code.
+             * @example +96599887766
+             */
             whatsapp: string | null;
+            /**
+             * Format: email
+             * @description An address for customers, shown to everybody.
+             */
             email: string | null;
+            /**
+             * Format: uri
+             * @description An https address.
+             */
             website: string | null;
+            /** @description The number of the commercial licence: digits, letters A–Z, / and -. No two share one. */
             licenceNo: string;
-            /** Format: date */
+            /**
+             * Format: date
+             * @description The last day on which the licence is valid, in Kuwait.
+             */
             licenceExpiresOn: string;
+            /** @description An id of `GET /meta/governorates`. */
             governorateId: string | null;
+            /** @description An id of `GET /meta/areas`. */
             areaId: string | null;
+            /** @description The rest of the address, in Arabic. */
             addressAr: string | null;
+            /** @description In its own words. */
             workingHours: string | null;
+            /** @description Whether an administrator has seen the licence. */
             verified: boolean;
+            /** @description Average of its reviews, 1 to 5; null without reviews. */
             ratingAvg: number | null;
+            /** @description How many reviews it has. */
             ratingCount: number;
+            /** @description How many of its listings everybody sees now. */
             activeListingsCount: number;
+            /** @description Median minutes until it answers in chat, over 90 days; null: not measured yet. */
             medianResponseMinutes: number | null;
             /** Format: date-time */
             memberSince: string;
@@ -3946,10 +4828,13 @@ export interface components {
             listings: (components["schemas"]["Card"] | components["schemas"]["Property"])[];
             reviews: components["schemas"]["ReviewSummary"];
         };
+        /** @description All reviews of an identity in figures. */
         ReviewSummary: {
             /** @description 1 to 5; null without reviews. */
             average: number | null;
+            /** @description How many reviews there are. */
             count: number;
+            /** @description How many reviews gave each rating. */
             histogram: {
                 1: number;
                 2: number;
@@ -3958,17 +4843,31 @@ export interface components {
                 5: number;
             };
         };
+        /** @description A report, as its reporter sees it. */
         Report: {
             /** Format: uuid */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description What kind of thing is reported.
+             * @enum {string}
+             */
             targetType: "property" | "identity" | "message" | "review";
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The id of the reported thing.
+             */
             targetId: string;
-            /** @enum {string} */
+            /**
+             * @description A code of `reportReason` at `GET /meta/enums`.
+             * @enum {string}
+             */
             reason: "spam" | "fraud" | "wrong_price" | "not_available" | "duplicate" | "offensive" | "impersonation" | "illegal" | "other";
+            /** @description In the words of the reporter; null without any. */
             note: string | null;
-            /** @enum {string} */
+            /**
+             * @description `upheld`: the report was right.
+             * @enum {string}
+             */
             status: "open" | "upheld" | "dismissed";
             /** Format: date-time */
             createdAt: string;
@@ -3979,7 +4878,9 @@ export interface components {
             nextCursor: string | null;
             /** @description 1 to 5; null without reviews. */
             average: number | null;
+            /** @description How many reviews there are. */
             count: number;
+            /** @description How many reviews gave each rating. */
             histogram: {
                 1: number;
                 2: number;
@@ -3988,6 +4889,7 @@ export interface components {
                 5: number;
             };
         };
+        /** @description What somebody says of an identity. */
         Review: {
             /** Format: uuid */
             id: string;
@@ -3996,18 +4898,31 @@ export interface components {
              * @description The reviewed identity.
              */
             identityId: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The listing that it is about; null: none.
+             */
             propertyId: string | null;
             author: components["schemas"]["Party"];
+            /** @description 1 is the worst, 5 the best. */
             rating: number;
+            /** @description null: a rating alone. */
             comment: string | null;
+            /** @description Of whoever was reviewed; null: none yet. */
             reply: string | null;
             /** Format: date-time */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the author last changed it; null: never.
+             */
             editedAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the reply was written; null: none yet.
+             */
             repliedAt: string | null;
+            /** @description Whether the acting identity wrote it. */
             isMine: boolean;
         };
         SearchPage: {
@@ -4015,8 +4930,12 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description A strategy, words and filters; all of them have to fit. */
         Search: {
-            /** @enum {string} */
+            /**
+             * @description Which listings are searched.
+             * @enum {string}
+             */
             strategy: "standard" | "exchange" | "auction" | "deal" | "company";
             /**
              * @description Words in any order; what looks like them follows where fewer than 5 of the strategy have them, before any filter.
@@ -4035,146 +4954,241 @@ export interface components {
              * @enum {string}
              */
             sort?: "newest" | "price_asc" | "price_desc" | "area_desc" | "distance" | "drop_desc" | "ends_at";
-            /** @description Without it `20`. */
+            /** @description How many items a page has at most. Without it `20`. */
             limit?: number;
-            /** @enum {string} */
+            /**
+             * @description What is offered.
+             * @enum {string}
+             */
             type?: "SALE" | "RENT" | "EXCHANGE";
+            /** @description A code of `usage` at `GET /meta/enums`. */
             usage?: string;
+            /** @description A code of `furnished` at `GET /meta/enums`. */
             furnished?: string;
             /**
-             * @description A point in time, or a date: then from its beginning in Kuwait.
+             * @description First published since a point in time, or a date: from its beginning in Kuwait.
              * @example 2026-11-01
              */
             postedSince?: string;
             /**
              * Format: uuid
-             * @description Strategy company only.
+             * @description Strategy company only: of this company.
              */
             companyId?: string;
+            /** @description Any of these kinds: codes of `GET /meta/kinds`. */
             kinds?: string[];
+            /** @description In any of these governorates: ids of `GET /meta/governorates`. */
             governorateIds?: string[];
+            /** @description In any of these areas: ids of `GET /meta/areas`. */
             areaIds?: string[];
-            priceMin?: number;
-            priceMax?: number;
+            priceMin?: components["schemas"]["Money"] & unknown;
+            priceMax?: components["schemas"]["Money"] & unknown;
+            /** @description At least this area in square metres: the plot, or else the built area. */
             areaM2Min?: number;
+            /** @description At most this area in square metres: the plot, or else the built area. */
             areaM2Max?: number;
+            /** @description At least so many bedrooms. */
             bedroomsMin?: number;
+            /** @description At least so many bathrooms. */
             bathroomsMin?: number;
+            /** @description true: from owners without a broker; false: all others. */
             isDirect?: boolean;
+            /** @description true: of verified companies and offices only. */
             verifiedOnly?: boolean;
-            /** @description minLng, minLat, maxLng, maxLat; cut to Kuwait. */
+            /** @description In a box: minLng, minLat, maxLng, maxLat; cut to Kuwait. */
             bbox?: number[];
+            /** @description Within a distance of a place. */
             near?: {
+                /** @description Degrees north. */
                 lat: number;
+                /** @description Degrees east. */
                 lng: number;
+                /** @description How far away at most, in kilometres. */
                 km: number;
             };
-            /** @description Strategy exchange only. */
+            /** @description Strategy exchange only: `requestYear` from this on. */
             requestYearMin?: number;
-            /** @description Strategy exchange only. */
+            /** @description Strategy exchange only: `requestYear` up to this. */
             requestYearMax?: number;
         };
+        /** @description All plans. */
         Plans: {
             items: components["schemas"]["Plan"][];
         };
+        /** @description What can be subscribed to. */
         Plan: {
             /** Format: uuid */
             id: string;
+            /** @description Its short name. Whoever has no other plan has the one called `free`. */
             code: string;
             nameAr: string;
             nameEn: string;
-            /** @enum {string} */
+            /**
+             * @description Which identities can have it.
+             * @enum {string}
+             */
             audience: "individual" | "office" | "company";
-            /** @description KWD per interval. */
-            price: number;
+            price: components["schemas"]["Money"] & unknown;
+            /** @description How many days one payment lasts. */
             intervalDays: number;
+            /** @description How many listings can be active at a time. */
             activeListings: number;
+            /** @description How many days a listing lives once published. */
             listingDays: number;
+            /** @description How many pictures a listing can have. */
             photosPerListing: number;
+            /** @description How many featured listings come with each interval. */
             featuredCredits: number;
         };
+        /** @description The plan that an identity has, and what is used of it. */
         CurrentPlan: {
             plan: components["schemas"]["Plan"];
             /** @description null on the free plan. */
             subscription: {
+                /**
+                 * Format: date-time
+                 * @description When it began.
+                 */
                 startsAt: string;
+                /**
+                 * Format: date-time
+                 * @description It is paid until then.
+                 */
                 endsAt: string;
-                /** @enum {string} */
+                /**
+                 * @description How it is paid and renewed: by invoices, or from the wallet by itself.
+                 * @enum {string}
+                 */
                 payWith: "invoice" | "wallet";
+                /** @description false once it is cancelled: it still runs to its end. */
                 renews: boolean;
             } | null;
+            /** @description How much of the plan is used. */
             usage: {
+                /** @description Listings that are active at a time. */
                 activeListings: {
+                    /** @description How many the plan allows. */
                     limit: number;
+                    /** @description How many are active now. */
                     used: number;
                 };
+                /** @description Pictures of each listing. */
                 photosPerListing: {
+                    /** @description How many the plan allows. */
                     limit: number;
                 };
+                /** @description Featured listings of this interval. */
                 featuredCredits: {
+                    /** @description How many the plan allows. */
                     limit: number;
+                    /** @description How many have not been used. */
                     left: number;
                 };
             };
         };
+        /** @description The invoice of a subscription, and the plan that holds now. */
         Subscribed: {
             invoice: components["schemas"]["Invoice"];
             current: components["schemas"]["CurrentPlan"];
         };
+        /** @description What an identity has to pay, or has paid. */
         Invoice: {
             /** Format: uuid */
             id: string;
-            /** @example INV-2026-000123 */
+            /**
+             * @description As people quote it; numbers of a year have no gaps.
+             * @example INV-2026-000123
+             */
             number: string;
-            /** @enum {string} */
+            /**
+             * @description A plan, an amount for the wallet, or a feature of a listing.
+             * @enum {string}
+             */
             purpose: "plan" | "topup" | "feature";
+            /** @description What it is made of. */
             lines: components["schemas"]["InvoiceLine"][];
-            /** @description KWD, exact to the fils. */
-            total: number;
+            total: components["schemas"]["Money"] & unknown;
             /** @enum {string} */
             currency: "KWD";
-            /** @enum {string} */
+            /**
+             * @description `processing`: a payment is under way; `failed` can be paid again.
+             * @enum {string}
+             */
             state: "open" | "processing" | "failed" | "expired" | "void" | "paid" | "partially_refunded" | "refunded";
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
             issuedAt: string;
+            /**
+             * Format: date-time
+             * @description It expires if it is not paid by then.
+             */
             dueAt: string;
+            /**
+             * Format: date-time
+             * @description null: not paid.
+             */
             paidAt: string | null;
-            /** @enum {string|null} */
+            /**
+             * @description At the payment provider or from the wallet; null: not paid.
+             * @enum {string|null}
+             */
             paidWith: "charge" | "wallet" | null;
-            /** @description KWD, exact to the fils. */
-            refunded: number;
+            refunded: components["schemas"]["Money"] & unknown;
+            /** @description Every attempt to pay it, oldest first. */
             payments: components["schemas"]["Payment"][];
         };
+        /** @description What an invoice is for, as it was when it was issued. */
         InvoiceLine: {
-            /** @enum {string} */
+            /**
+             * @description A plan, an amount for the wallet, or a feature of a listing.
+             * @enum {string}
+             */
             kind: "plan" | "topup" | "feature";
             titleAr: string;
             titleEn: string;
+            /** @description How many. */
             quantity: number;
-            /** @description KWD, exact to the fils. */
-            unitPrice: number;
-            /** @description KWD, exact to the fils. */
-            amount: number;
+            unitPrice: components["schemas"]["Money"] & unknown;
+            amount: components["schemas"]["Money"] & unknown;
         };
+        /** @description An attempt to pay an invoice at a payment provider. */
         Payment: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The reference that the provider knows it by.
+             */
             id: string;
             /** @enum {string} */
             provider: "tap" | "myfatoorah" | "sandbox";
-            /** @enum {string} */
+            /**
+             * @description `starting`: the provider was asked; `open`: it waits for the person; `superseded`: a newer one took its place; `captured`: paid; `surplus`: paid after the invoice was.
+             * @enum {string}
+             */
             state: "starting" | "open" | "superseded" | "failed" | "captured" | "surplus";
-            /** @description KWD, exact to the fils. */
-            amount: number;
+            amount: components["schemas"]["Money"];
             /** @enum {string} */
             currency: "KWD";
+            /**
+             * @description As the provider names it; null: not known yet.
+             * @example KNET
+             */
             method: string | null;
-            /** @description The provider's. */
+            /** @description By which the provider knows it; null: it has not answered yet. */
             reference: string | null;
+            /** Format: date-time */
             createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was paid; null: it was not.
+             */
             capturedAt: string | null;
         };
+        /** @description The balance of an identity. */
         Wallet: {
-            available: number;
-            held: number;
+            available: components["schemas"]["Money"] & unknown;
+            held: components["schemas"]["Money"] & unknown;
             /** @enum {string} */
             currency: "KWD";
         };
@@ -4183,21 +5197,35 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description An entry of the ledger. */
         WalletTransaction: {
+            /** @description Grows with every entry. */
             id: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The same for the entries that belong together.
+             */
             transferId: string;
-            /** @enum {string} */
+            /**
+             * @description `purchase` is paid from the wallet, `payment` at a provider; `hold` is a refund to its source that has begun, `release` one that was rejected; an administrator makes an `adjustment`.
+             * @enum {string}
+             */
             kind: "topup" | "payment" | "purchase" | "refund" | "hold" | "release" | "adjustment";
-            /** @enum {string} */
+            /**
+             * @description Which part of the wallet it changed.
+             * @enum {string}
+             */
             part: "available" | "held";
-            /** @description Positive for credits, negative for debits. */
-            amount: number;
-            balanceAfter: number;
+            amount: components["schemas"]["Money"] & unknown;
+            balanceAfter: components["schemas"]["Money"] & unknown;
             /** @enum {string} */
             currency: "KWD";
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The invoice that it belongs to; null without one.
+             */
             invoiceId: string | null;
+            /** Format: date-time */
             createdAt: string;
         };
         InvoicePage: {
@@ -4205,10 +5233,15 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description The receipt of a paid invoice. */
         Receipt: {
+            /** @description What the page shows, with more than these fields. */
             receipt: {
+                /** @description The number of the invoice. */
                 number: string;
+                /** @description What was paid, in dinars with three decimals. */
                 total: string;
+                /** @description Who paid, by the name at that time. */
                 payer: string;
             } & {
                 [key: string]: unknown;
@@ -4216,30 +5249,58 @@ export interface components {
             /** @description A complete page in Arabic. */
             html: string;
         };
+        /** @description A payment that has begun. */
         Charge: {
             /** Format: uuid */
             paymentId: string;
+            /**
+             * Format: uri
+             * @description The page of the provider where the person pays.
+             */
             redirectUrl: string;
         };
+        /** @description The event is stored. */
         WebhookTaken: {
-            /** @enum {boolean} */
+            /**
+             * @description It need not be sent again.
+             * @enum {boolean}
+             */
             received: true;
+            /** @description Whether this event had come before. */
             duplicate: boolean;
         };
+        /** @description As the provider defines it. */
+        ProviderEvent: {
+            [key: string]: unknown;
+        };
+        /** @description A refund, and its invoice as it is now. */
         Refunded: {
             refund: components["schemas"]["Refund"];
             invoice: components["schemas"]["Invoice"];
         };
+        /** @description Money of an invoice that is given back. */
         Refund: {
             /** Format: uuid */
             id: string;
-            amount: number;
-            /** @enum {string} */
+            amount: components["schemas"]["Money"] & unknown;
+            /**
+             * @description To the wallet of the payer, or to where the payment came from.
+             * @enum {string}
+             */
             to: "wallet" | "source";
-            /** @enum {string} */
+            /**
+             * @description `requested` until the provider settles or rejects it.
+             * @enum {string}
+             */
             state: "requested" | "settled" | "rejected";
+            /** @description In the words of the administrator. */
             reason: string;
+            /** Format: date-time */
             createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the money was given back; null: not yet.
+             */
             settledAt: string | null;
         };
         PaymentEventPage: {
@@ -4247,61 +5308,127 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description What a payment provider reported. */
         PaymentEvent: {
+            /** @description Grows with every event. */
             id: number;
+            /**
+             * @description Who reported it.
+             * @example tap
+             */
             provider: string;
+            /** @description The reference of the provider and a hash of what was signed. */
             eventKey: string;
-            /** @enum {string} */
+            /**
+             * @description `look_up`: the provider was asked; it did not report it.
+             * @enum {string}
+             */
             kind: "payment" | "refund" | "look_up" | "other";
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description null: it belongs to none that is known.
+             */
             paymentId: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The invoice of the payment; null without one.
+             */
             invoiceId: string | null;
+            /** @description What the provider answered when it was asked. */
             status: string | null;
+            /** @description As the provider says, in `currency`. */
             amount: number | null;
+            /** @description As the provider says; `KWD` unless it is wrong. */
             currency: string | null;
-            outcome: string;
+            /**
+             * @description What came of it: `mismatch` needs attention, `unmatched` belongs to no payment.
+             * @enum {string}
+             */
+            outcome: "received" | "paid" | "failed" | "refunded" | "surplus" | "pending" | "repeated" | "mismatch" | "unmatched" | "ignored";
+            /**
+             * Format: date-time
+             * @description When it came.
+             */
             receivedAt: string;
+            /**
+             * Format: date-time
+             * @description When it was dealt with; null: not yet.
+             */
             processedAt: string | null;
         };
+        /** @description The settings of an account. */
         Settings: {
-            /** @enum {string} */
+            /**
+             * @description The language of codes, mails and pushes.
+             * @enum {string}
+             */
             language: "ar" | "en";
+            /** @description Which notifications I want, and how. */
             notifications: {
+                /** @description New messages. */
                 messages: {
+                    /** @description As a push to my devices. */
                     push: boolean;
+                    /** @description In the list of notifications. */
                     inApp: boolean;
+                    /** @description By SMS. Kept for later: nothing is sent yet. */
                     sms: boolean;
+                    /** @description By mail. Kept for later: nothing is sent yet. */
                     email: boolean;
                 };
+                /** @description Who asked how to contact me. */
                 leads: {
+                    /** @description As a push to my devices. */
                     push: boolean;
+                    /** @description In the list of notifications. */
                     inApp: boolean;
+                    /** @description By SMS. Kept for later: nothing is sent yet. */
                     sms: boolean;
+                    /** @description By mail. Kept for later: nothing is sent yet. */
                     email: boolean;
                 };
+                /** @description Price drops and endings of listings that I saved. */
                 favorites: {
+                    /** @description As a push to my devices. */
                     push: boolean;
+                    /** @description In the list of notifications. */
                     inApp: boolean;
+                    /** @description By SMS. Kept for later: nothing is sent yet. */
                     sms: boolean;
+                    /** @description By mail. Kept for later: nothing is sent yet. */
                     email: boolean;
                 };
+                /** @description Decisions on my listings, and their endings. */
                 listings: {
+                    /** @description As a push to my devices. */
                     push: boolean;
+                    /** @description In the list of notifications. */
                     inApp: boolean;
+                    /** @description By SMS. Kept for later: nothing is sent yet. */
                     sms: boolean;
+                    /** @description By mail. Kept for later: nothing is sent yet. */
                     email: boolean;
                 };
+                /** @description Invoices, refunds and plans. */
                 billing: {
+                    /** @description As a push to my devices. */
                     push: boolean;
+                    /** @description In the list of notifications. */
                     inApp: boolean;
+                    /** @description By SMS. Kept for later: nothing is sent yet. */
                     sms: boolean;
+                    /** @description By mail. Kept for later: nothing is sent yet. */
                     email: boolean;
                 };
+                /** @description Sign-ins, passwords, identities, reviews and word from the service. */
                 account: {
+                    /** @description As a push to my devices. */
                     push: boolean;
+                    /** @description In the list of notifications. */
                     inApp: boolean;
+                    /** @description By SMS. Kept for later: nothing is sent yet. */
                     sms: boolean;
+                    /** @description By mail. Kept for later: nothing is sent yet. */
                     email: boolean;
                 };
             };
@@ -4318,70 +5445,104 @@ export interface components {
                  */
                 to: string;
             } | null;
+            /** @description What others see of me. */
             privacy: {
+                /** @description Whether `POST /properties/{id}/contact` gives my phone to whoever asks. */
                 showPhone: boolean;
+                /** @description Whether others see that I have read their messages. */
                 readReceipts: boolean;
+                /** @description For apps: whether others may see when I was last there. The service shows it to nobody. */
                 showLastSeen: boolean;
             };
+            /** @description Whether the service may send advertising. */
             marketingConsent: boolean;
         };
+        /** @description A new listing; what publishing needs is said above. */
         NewProperty: {
-            /** @enum {string} */
+            /**
+             * @description What is offered; fixed once published.
+             * @enum {string}
+             */
             type: "SALE" | "RENT" | "EXCHANGE";
+            /** @description What it is: a code of `GET /meta/kinds`. A draft may have none. */
             kind?: string | null;
+            /** @description A code of `usage` at `GET /meta/enums`. */
             usage?: string | null;
+            /** @description A draft may have none. */
             titleAr?: string | null;
+            /** @description null: only the Arabic one. */
             titleEn?: string | null;
             descriptionAr?: string | null;
             descriptionEn?: string | null;
-            /** @description KWD, three decimals. */
-            price?: number | null;
+            /** @description In dinars; of RENT for a month. null: not disclosed. */
+            price?: (components["schemas"]["Money"] & unknown) | null;
+            /** @description Whether the price can be negotiated. */
             isNegotiable?: boolean | null;
-            /** @description KWD, three decimals. */
-            propertyIncome?: number | null;
-            /** @description EXCHANGE only. */
+            /** @description What it earns in a month, in dinars. 0 is nothing; null: not known. */
+            propertyIncome?: (components["schemas"]["Money"] & unknown) | null;
+            /** @description EXCHANGE only: the year that the offered property is compared by (طلب), up to this one. */
             requestYear?: number | null;
-            /** @description EXCHANGE only. */
+            /** @description EXCHANGE only: the year that the wanted property is compared by (مع), up to this one. */
             requiredYear?: number | null;
-            /** @description RENT only. */
+            /** @description RENT only: what the owner asks of tenants. */
             rentConditions?: components["schemas"]["RentConditionInput"][] | null;
-            /** @description RENT only. */
+            /** @description RENT only: what is paid beside the rent. */
             additionalExpenses?: components["schemas"]["ExpenseInput"][] | null;
+            /** @description Area of the plot in square metres. */
             landAreaM2?: number | null;
+            /** @description Built area in square metres. */
             builtAreaM2?: number | null;
             bedrooms?: number | null;
             bathrooms?: number | null;
+            /** @description 0 is the ground floor, below it are basements. */
             floorNo?: number | null;
+            /** @description When it was built, or will be: at most five years ahead. */
             buildingYear?: number | null;
+            /** @description A code of `furnished` at `GET /meta/enums`. */
             furnished?: string | null;
+            /** @description A code of `plotPosition` at `GET /meta/enums`. */
             plotPosition?: string | null;
+            /** @description A code of `finishing` at `GET /meta/enums`. */
             finishing?: string | null;
+            /** @description Codes of `GET /meta/amenities`. */
             amenities?: string[] | null;
+            /** @description A code of `documentType` at `GET /meta/enums`. */
             documentType?: string | null;
-            /** @description Individuals only. */
+            /** @description From the owner without a broker; individuals only. */
             isDirect?: boolean | null;
-            /** @description Derived from areaId if omitted. */
+            /** @description An id of `GET /meta/governorates`; without it that of the area. */
             governorateId?: string | null;
+            /** @description An id of `GET /meta/areas`. */
             areaId?: string | null;
+            /** @description The block of the area (قطعة). */
             block?: string | null;
+            /** @description Name or number of the street. */
             street?: string | null;
+            /** @description Name or number of the building. */
             building?: string | null;
+            /** @description The PACI number of the address: eight digits. */
             paciNo?: string | null;
+            /** @description The place as it is; precision says how it is shown. */
             location?: {
+                /** @description Degrees north. */
                 lat: number;
+                /** @description Degrees east. */
                 lng: number;
                 /**
-                 * @description Without it `block`.
+                 * @description Others see the place within about 250 m unless it is `exact`. Without it `block`.
                  * @enum {string}
                  */
                 precision?: "exact" | "block" | "area";
             } | null;
+            /** @description Whether the owner gives a phone to whoever asks. */
             allowCall?: boolean | null;
+            /** @description Whether the owner can be asked by WhatsApp. */
             allowWhatsapp?: boolean | null;
+            /** @description Whether the owner can be asked by chat. */
             allowChat?: boolean | null;
-            /** @description EXCHANGE only. */
+            /** @description EXCHANGE only: what is wanted in return, codes of `GET /meta/kinds`. */
             wantedKinds?: string[] | null;
-            /** @description EXCHANGE only. */
+            /** @description EXCHANGE only: where it is wanted, ids of `GET /meta/areas`. */
             wantedAreaIds?: string[] | null;
             /** @description Publishes at once. */
             publish?: boolean;
@@ -4391,76 +5552,112 @@ export interface components {
              */
             uploadSessionId?: string;
         };
+        /** @description Something that the owner asks of tenants. */
         RentConditionInput: {
+            /** @description A code of `rentCondition` at `GET /meta/enums`. */
             code: string;
+            /** @description In the words of the owner; else the text of the code. */
             textAr?: string | null;
         };
+        /** @description Something that is paid beside the rent. */
         ExpenseInput: {
+            /** @description A code of `expense` at `GET /meta/enums`. */
             code: string;
+            /** @description In the words of the owner; else the text of the code. */
             labelAr?: string | null;
-            /** @description KWD, three decimals. */
-            amount: number;
-            /** @enum {string} */
+            amount: components["schemas"]["Money"] & unknown;
+            /**
+             * @description How often it is paid.
+             * @enum {string}
+             */
             period: "month" | "year" | "once";
         };
         /** @description Omitted fields stay, null clears. */
         PropertyChanges: {
-            /** @enum {string} */
+            /**
+             * @description What is offered; fixed once published.
+             * @enum {string}
+             */
             type?: "SALE" | "RENT" | "EXCHANGE";
+            /** @description What it is: a code of `GET /meta/kinds`. A draft may have none. */
             kind?: string | null;
+            /** @description A code of `usage` at `GET /meta/enums`. */
             usage?: string | null;
+            /** @description A draft may have none. */
             titleAr?: string | null;
+            /** @description null: only the Arabic one. */
             titleEn?: string | null;
             descriptionAr?: string | null;
             descriptionEn?: string | null;
-            /** @description KWD, three decimals. */
-            price?: number | null;
+            /** @description In dinars; of RENT for a month. null: not disclosed. */
+            price?: (components["schemas"]["Money"] & unknown) | null;
+            /** @description Whether the price can be negotiated. */
             isNegotiable?: boolean | null;
-            /** @description KWD, three decimals. */
-            propertyIncome?: number | null;
-            /** @description EXCHANGE only. */
+            /** @description What it earns in a month, in dinars. 0 is nothing; null: not known. */
+            propertyIncome?: (components["schemas"]["Money"] & unknown) | null;
+            /** @description EXCHANGE only: the year that the offered property is compared by (طلب), up to this one. */
             requestYear?: number | null;
-            /** @description EXCHANGE only. */
+            /** @description EXCHANGE only: the year that the wanted property is compared by (مع), up to this one. */
             requiredYear?: number | null;
-            /** @description RENT only. */
+            /** @description RENT only: what the owner asks of tenants. */
             rentConditions?: components["schemas"]["RentConditionInput"][] | null;
-            /** @description RENT only. */
+            /** @description RENT only: what is paid beside the rent. */
             additionalExpenses?: components["schemas"]["ExpenseInput"][] | null;
+            /** @description Area of the plot in square metres. */
             landAreaM2?: number | null;
+            /** @description Built area in square metres. */
             builtAreaM2?: number | null;
             bedrooms?: number | null;
             bathrooms?: number | null;
+            /** @description 0 is the ground floor, below it are basements. */
             floorNo?: number | null;
+            /** @description When it was built, or will be: at most five years ahead. */
             buildingYear?: number | null;
+            /** @description A code of `furnished` at `GET /meta/enums`. */
             furnished?: string | null;
+            /** @description A code of `plotPosition` at `GET /meta/enums`. */
             plotPosition?: string | null;
+            /** @description A code of `finishing` at `GET /meta/enums`. */
             finishing?: string | null;
+            /** @description Codes of `GET /meta/amenities`. */
             amenities?: string[] | null;
+            /** @description A code of `documentType` at `GET /meta/enums`. */
             documentType?: string | null;
-            /** @description Individuals only. */
+            /** @description From the owner without a broker; individuals only. */
             isDirect?: boolean | null;
-            /** @description Derived from areaId if omitted. */
+            /** @description An id of `GET /meta/governorates`; without it that of the area. */
             governorateId?: string | null;
+            /** @description An id of `GET /meta/areas`. */
             areaId?: string | null;
+            /** @description The block of the area (قطعة). */
             block?: string | null;
+            /** @description Name or number of the street. */
             street?: string | null;
+            /** @description Name or number of the building. */
             building?: string | null;
+            /** @description The PACI number of the address: eight digits. */
             paciNo?: string | null;
+            /** @description The place as it is; precision says how it is shown. */
             location?: {
+                /** @description Degrees north. */
                 lat: number;
+                /** @description Degrees east. */
                 lng: number;
                 /**
-                 * @description Without it `block`.
+                 * @description Others see the place within about 250 m unless it is `exact`. Without it `block`.
                  * @enum {string}
                  */
                 precision?: "exact" | "block" | "area";
             } | null;
+            /** @description Whether the owner gives a phone to whoever asks. */
             allowCall?: boolean | null;
+            /** @description Whether the owner can be asked by WhatsApp. */
             allowWhatsapp?: boolean | null;
+            /** @description Whether the owner can be asked by chat. */
             allowChat?: boolean | null;
-            /** @description EXCHANGE only. */
+            /** @description EXCHANGE only: what is wanted in return, codes of `GET /meta/kinds`. */
             wantedKinds?: string[] | null;
-            /** @description EXCHANGE only. */
+            /** @description EXCHANGE only: where it is wanted, ids of `GET /meta/areas`. */
             wantedAreaIds?: string[] | null;
         };
         PriceHistory: {
@@ -4468,10 +5665,14 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description A price that a listing had. */
         PricePoint: {
             /** @description null: it had none. */
             price: components["schemas"]["Money"] | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description From when on it was the price.
+             */
             changedAt: string;
         };
         SimilarPage: {
@@ -4479,51 +5680,81 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description The way of contact that was asked for. */
         Contact: {
+            /** @description Of kind `call`: with country code. */
             phone?: string;
-            /** Format: uri */
+            /**
+             * Format: uri
+             * @description Of kind `whatsapp`: to be opened.
+             */
             whatsappUrl?: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Of kind `chat`: with the owner.
+             */
             conversationId?: string;
         };
+        /** @description One of the ways that the listing allows. */
         ContactKind: {
-            /** @enum {string} */
+            /**
+             * @description Which way of contact.
+             * @enum {string}
+             */
             kind: "call" | "whatsapp" | "chat";
         };
         /** @description Starts in the future, lasts at least an hour, ends within 90 days. */
         NewAuction: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When bidding begins.
+             */
             startsAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When bidding ends.
+             */
             endsAt: string;
-            /** @description KWD, three decimals. */
-            startPrice: number;
-            minIncrement: number;
+            startPrice: components["schemas"]["Money"] & unknown;
+            minIncrement: components["schemas"]["Money"] & unknown;
         };
+        /** @description The pictures in their new order. */
         MediaOrder: {
             /** @description All of them, each once. */
             mediaIds: string[];
         };
         DeleteUserBody: {
+            /** @description Why; kept in the audit trail, and shown to the person concerned. */
             reason?: string;
         };
         SetUserStatusBody: {
-            /** @enum {string} */
+            /**
+             * @description `active` lifts a suspension or ban.
+             * @enum {string}
+             */
             status: "active" | "suspended" | "banned";
+            /** @description Why; kept in the audit trail, and shown to the person concerned. */
             reason: string;
             /**
              * Format: date-time
-             * @description When the suspension ends.
+             * @description When the suspension ends; without it, it has no end.
              */
             until?: string;
         };
         SetIdentityStatusBody: {
-            /** @enum {string} */
+            /**
+             * @description `active` verifies it, or lifts a suspension.
+             * @enum {string}
+             */
             status: "active" | "rejected" | "suspended";
+            /** @description Why; kept in the audit trail, and shown to the person concerned. */
             reason: string;
         };
         DecideModerationBody: {
-            /** @enum {string} */
+            /**
+             * @description One of the `decisions` of the item.
+             * @enum {string}
+             */
             decision: "approve" | "reject" | "suspend" | "restore" | "uphold" | "dismiss";
             /** @description Required to reject, suspend and uphold. */
             reason?: string;
@@ -4539,7 +5770,10 @@ export interface components {
              * @example 042913
              */
             code: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description From the registration that this code is of.
+             */
             registrationId?: string;
         };
         ResendOtpBody: {
@@ -4548,9 +5782,15 @@ export interface components {
              * @example 51234567
              */
             identifier: string;
-            /** @enum {string} */
+            /**
+             * @description What the code is for.
+             * @enum {string}
+             */
             purpose: "register" | "reset" | "delete";
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The registration that it is for.
+             */
             registrationId?: string;
         };
         LoginBody: {
@@ -4559,16 +5799,18 @@ export interface components {
              * @example 51234567
              */
             identifier: string;
+            /** @description The password of the account. */
             password: string;
             /** @description Accepted and ignored. */
             rememberMe?: unknown;
         };
         RefreshBody: {
+            /** @description Of the session, unused. */
             refreshToken: string;
         };
         LogoutBody: {
             /**
-             * @description Without it `local`.
+             * @description Which sessions end. Without it `local`.
              * @enum {string}
              */
             scope?: "local" | "others" | "global";
@@ -4611,16 +5853,21 @@ export interface components {
             code: string;
             /** @description At most 72 bytes. */
             newPassword: string;
+            /** @description The same password once more. */
             confirmPassword: string;
         };
         ChangePasswordBody: {
+            /** @description The password of the account. */
             currentPassword: string;
             /** @description At most 72 bytes. */
             newPassword: string;
         };
         UpdateMeBody: {
             fullName?: string;
-            /** @enum {string} */
+            /**
+             * @description The language of codes, mails and pushes.
+             * @enum {string}
+             */
             language?: "ar" | "en";
             /**
              * Format: uuid
@@ -4629,6 +5876,7 @@ export interface components {
             avatarMediaId?: string | null;
         };
         RequestDeletionBody: {
+            /** @description The password of the account. */
             password: string;
         } | {
             /**
@@ -4638,47 +5886,94 @@ export interface components {
             code: string;
         };
         AddIdentityBody: {
-            /** @enum {string} */
+            /**
+             * @description A company (developer or firm) or an office (brokerage).
+             * @enum {string}
+             */
             type: "company" | "office";
+            /** @description The name on the licence, in Arabic. */
             nameAr: string;
-            /** @description Digits, letters A–Z, / and -. */
+            /** @description The number of the commercial licence: digits, letters A–Z, / and -. No two share one. */
             licenceNo: string;
-            /** Format: date */
+            /**
+             * Format: date
+             * @description The last day on which the licence is valid, in Kuwait.
+             */
             licenceExpiresOn: string;
+            /** @description The name in English; null where there is none. */
             nameEn?: string | null;
+            /** @description What it says of itself, in Arabic. */
             aboutAr?: string | null;
-            /** @example +96522334455 */
+            /**
+             * @description A Kuwaiti number with country code, shown to everybody.
+             * @example +96522334455
+             */
             phone?: string | null;
-            /** @example +96522334455 */
+            /**
+             * @description The number for WhatsApp, with country code.
+             * @example +96522334455
+             */
             whatsapp?: string | null;
-            /** Format: email */
+            /**
+             * Format: email
+             * @description An address for customers, shown to everybody.
+             */
             email?: string | null;
-            /** Format: uri */
+            /**
+             * Format: uri
+             * @description An https address.
+             */
             website?: string | null;
+            /** @description An id of `GET /meta/governorates`. */
             governorateId?: string | null;
+            /** @description An id of `GET /meta/areas`. */
             areaId?: string | null;
+            /** @description The rest of the address, in Arabic. */
             addressAr?: string | null;
+            /** @description In its own words. */
             workingHours?: string | null;
         };
         UpdateIdentityBody: {
+            /** @description The name on the licence, in Arabic. */
             nameAr?: string;
-            /** @description Digits, letters A–Z, / and -. */
+            /** @description The number of the commercial licence: digits, letters A–Z, / and -. No two share one. */
             licenceNo?: string;
-            /** Format: date */
+            /**
+             * Format: date
+             * @description The last day on which the licence is valid, in Kuwait.
+             */
             licenceExpiresOn?: string;
+            /** @description The name in English; null where there is none. */
             nameEn?: string | null;
+            /** @description What it says of itself, in Arabic. */
             aboutAr?: string | null;
-            /** @example +96522334455 */
+            /**
+             * @description A Kuwaiti number with country code, shown to everybody.
+             * @example +96522334455
+             */
             phone?: string | null;
-            /** @example +96522334455 */
+            /**
+             * @description The number for WhatsApp, with country code.
+             * @example +96522334455
+             */
             whatsapp?: string | null;
-            /** Format: email */
+            /**
+             * Format: email
+             * @description An address for customers, shown to everybody.
+             */
             email?: string | null;
-            /** Format: uri */
+            /**
+             * Format: uri
+             * @description An https address.
+             */
             website?: string | null;
+            /** @description An id of `GET /meta/governorates`. */
             governorateId?: string | null;
+            /** @description An id of `GET /meta/areas`. */
             areaId?: string | null;
+            /** @description The rest of the address, in Arabic. */
             addressAr?: string | null;
+            /** @description In its own words. */
             workingHours?: string | null;
             /**
              * Format: uuid
@@ -4716,7 +6011,7 @@ export interface components {
              */
             clientMessageId: string;
             /**
-             * @description Without it `text`.
+             * @description What `body` holds. Without it `text`.
              * @enum {string}
              */
             type?: "text" | "image" | "location" | "property";
@@ -4734,9 +6029,11 @@ export interface components {
             replyToId?: string;
         };
         ReadConversationBody: {
+            /** @description The last message that was read; without it all of them. */
             upToSeq?: number;
         };
         RegisterDeviceBody: {
+            /** @description Chosen by the app, the same for as long as it is installed. */
             deviceId: string;
             /** @enum {string} */
             platform: "ios" | "android" | "web";
@@ -4745,8 +6042,12 @@ export interface components {
              * @example fGw3ZJ0kTzm1:APA91bHun4
              */
             pushToken: string;
+            /** @description Shown in the list. */
             appVersion?: string;
-            /** @example ar-KW */
+            /**
+             * @description Of the device. Pushes are in the language of the account.
+             * @example ar-KW
+             */
             locale?: string;
         };
         UploadAvatarBody: {
@@ -4757,35 +6058,62 @@ export interface components {
             file: string;
         };
         UploadListingMediaBody: {
+            /** @description In their order, each at most 10 MiB. */
             files: string[];
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The listing that the pictures are for; without it, one still to be created.
+             */
             propertyId?: string;
             /**
              * Format: uuid
              * @description Identifies the upload session; chosen by the client, or taken from the first answer.
              */
             uploadSessionId?: string;
+            /** @description The place of the first of these pictures; without it they go to the end. */
             startPosition?: number;
         };
         UpdateCompanyProfileBody: {
+            /** @description The name on the licence, in Arabic. */
             nameAr?: string;
-            /** @description Digits, letters A–Z, / and -. */
+            /** @description The number of the commercial licence: digits, letters A–Z, / and -. No two share one. */
             licenceNo?: string;
-            /** Format: date */
+            /**
+             * Format: date
+             * @description The last day on which the licence is valid, in Kuwait.
+             */
             licenceExpiresOn?: string;
+            /** @description The name in English; null where there is none. */
             nameEn?: string | null;
+            /** @description What it says of itself, in Arabic. */
             aboutAr?: string | null;
-            /** @example +96522334455 */
+            /**
+             * @description A Kuwaiti number with country code, shown to everybody.
+             * @example +96522334455
+             */
             phone?: string | null;
-            /** @example +96522334455 */
+            /**
+             * @description The number for WhatsApp, with country code.
+             * @example +96522334455
+             */
             whatsapp?: string | null;
-            /** Format: email */
+            /**
+             * Format: email
+             * @description An address for customers, shown to everybody.
+             */
             email?: string | null;
-            /** Format: uri */
+            /**
+             * Format: uri
+             * @description An https address.
+             */
             website?: string | null;
+            /** @description An id of `GET /meta/governorates`. */
             governorateId?: string | null;
+            /** @description An id of `GET /meta/areas`. */
             areaId?: string | null;
+            /** @description The rest of the address, in Arabic. */
             addressAr?: string | null;
+            /** @description In its own words. */
             workingHours?: string | null;
             /**
              * Format: uuid
@@ -4799,24 +6127,46 @@ export interface components {
             coverMediaId?: string | null;
         };
         UpdateOfficeProfileBody: {
+            /** @description The name on the licence, in Arabic. */
             nameAr?: string;
-            /** @description Digits, letters A–Z, / and -. */
+            /** @description The number of the commercial licence: digits, letters A–Z, / and -. No two share one. */
             licenceNo?: string;
-            /** Format: date */
+            /**
+             * Format: date
+             * @description The last day on which the licence is valid, in Kuwait.
+             */
             licenceExpiresOn?: string;
+            /** @description The name in English; null where there is none. */
             nameEn?: string | null;
+            /** @description What it says of itself, in Arabic. */
             aboutAr?: string | null;
-            /** @example +96522334455 */
+            /**
+             * @description A Kuwaiti number with country code, shown to everybody.
+             * @example +96522334455
+             */
             phone?: string | null;
-            /** @example +96522334455 */
+            /**
+             * @description The number for WhatsApp, with country code.
+             * @example +96522334455
+             */
             whatsapp?: string | null;
-            /** Format: email */
+            /**
+             * Format: email
+             * @description An address for customers, shown to everybody.
+             */
             email?: string | null;
-            /** Format: uri */
+            /**
+             * Format: uri
+             * @description An https address.
+             */
             website?: string | null;
+            /** @description An id of `GET /meta/governorates`. */
             governorateId?: string | null;
+            /** @description An id of `GET /meta/areas`. */
             areaId?: string | null;
+            /** @description The rest of the address, in Arabic. */
             addressAr?: string | null;
+            /** @description In its own words. */
             workingHours?: string | null;
             /**
              * Format: uuid
@@ -4830,54 +6180,83 @@ export interface components {
             coverMediaId?: string | null;
         };
         AddReportBody: {
-            /** @enum {string} */
+            /**
+             * @description What kind of thing is reported.
+             * @enum {string}
+             */
             targetType: "property" | "identity" | "message" | "review";
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The id of the reported thing.
+             */
             targetId: string;
-            /** @enum {string} */
+            /**
+             * @description A code of `reportReason` at `GET /meta/enums`.
+             * @enum {string}
+             */
             reason: "spam" | "fraud" | "wrong_price" | "not_available" | "duplicate" | "offensive" | "impersonation" | "illegal" | "other";
+            /** @description What is wrong, in the words of the reporter. */
             note?: string;
         };
         CreateReviewBody: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Who is reviewed.
+             */
             identityId: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The listing that it is about.
+             */
             propertyId?: string | null;
+            /** @description 1 is the worst, 5 the best. */
             rating: number;
+            /** @description null or nothing: a rating alone. */
             comment?: string | null;
         };
         UpdateReviewBody: {
+            /** @description 1 is the worst, 5 the best. */
             rating?: number;
+            /** @description null or nothing: a rating alone. */
             comment?: string | null;
         };
         ReplyToReviewBody: {
+            /** @description The reply. */
             body: string;
         };
         SubscribePlanBody: {
             /** Format: uuid */
             planId: string;
-            /** @enum {string} */
+            /**
+             * @description How it is paid and renewed: by invoices, or from the wallet by itself.
+             * @enum {string}
+             */
             payWith: "invoice" | "wallet";
         };
         TopUpWalletBody: {
-            amount: number;
+            amount: components["schemas"]["Money"] & unknown;
         };
         ChargeInvoiceBody: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description What is to be paid.
+             */
             invoiceId: string;
             /** @description One of the allowed addresses (RETURN_URLS), or a path below one; outside production also localhost and any app’s own scheme. A refusal names them in `allowed`. */
             returnUrl: string;
         };
-        ReceiveWebhookBody: {
-            [key: string]: unknown;
-        };
-        ReceiveWebhookOfBody: {
-            [key: string]: unknown;
-        };
         RefundInvoiceBody: {
+            /**
+             * @description How much, in dinars; without it all that is left.
+             * @example 650
+             */
             amount?: number;
-            /** @enum {string} */
+            /**
+             * @description To the wallet of the payer, or to where the payment came from.
+             * @enum {string}
+             */
             to: "wallet" | "source";
+            /** @description Why; kept with the refund. */
             reason: string;
             /**
              * Format: uuid
@@ -4886,46 +6265,81 @@ export interface components {
             paymentId?: string;
         };
         UpdateSettingsBody: {
-            /** @enum {string} */
+            /**
+             * @description The language of codes, mails and pushes.
+             * @enum {string}
+             */
             language?: "ar" | "en";
+            /** @description Which notifications I want, and how. */
             notifications?: {
+                /** @description New messages. */
                 messages?: {
+                    /** @description As a push to my devices. */
                     push?: boolean;
+                    /** @description In the list of notifications. */
                     inApp?: boolean;
+                    /** @description By SMS. Kept for later: nothing is sent yet. */
                     sms?: boolean;
+                    /** @description By mail. Kept for later: nothing is sent yet. */
                     email?: boolean;
                 };
+                /** @description Who asked how to contact me. */
                 leads?: {
+                    /** @description As a push to my devices. */
                     push?: boolean;
+                    /** @description In the list of notifications. */
                     inApp?: boolean;
+                    /** @description By SMS. Kept for later: nothing is sent yet. */
                     sms?: boolean;
+                    /** @description By mail. Kept for later: nothing is sent yet. */
                     email?: boolean;
                 };
+                /** @description Price drops and endings of listings that I saved. */
                 favorites?: {
+                    /** @description As a push to my devices. */
                     push?: boolean;
+                    /** @description In the list of notifications. */
                     inApp?: boolean;
+                    /** @description By SMS. Kept for later: nothing is sent yet. */
                     sms?: boolean;
+                    /** @description By mail. Kept for later: nothing is sent yet. */
                     email?: boolean;
                 };
+                /** @description Decisions on my listings, and their endings. */
                 listings?: {
+                    /** @description As a push to my devices. */
                     push?: boolean;
+                    /** @description In the list of notifications. */
                     inApp?: boolean;
+                    /** @description By SMS. Kept for later: nothing is sent yet. */
                     sms?: boolean;
+                    /** @description By mail. Kept for later: nothing is sent yet. */
                     email?: boolean;
                 };
+                /** @description Invoices, refunds and plans. */
                 billing?: {
+                    /** @description As a push to my devices. */
                     push?: boolean;
+                    /** @description In the list of notifications. */
                     inApp?: boolean;
+                    /** @description By SMS. Kept for later: nothing is sent yet. */
                     sms?: boolean;
+                    /** @description By mail. Kept for later: nothing is sent yet. */
                     email?: boolean;
                 };
+                /** @description Sign-ins, passwords, identities, reviews and word from the service. */
                 account?: {
+                    /** @description As a push to my devices. */
                     push?: boolean;
+                    /** @description In the list of notifications. */
                     inApp?: boolean;
+                    /** @description By SMS. Kept for later: nothing is sent yet. */
                     sms?: boolean;
+                    /** @description By mail. Kept for later: nothing is sent yet. */
                     email?: boolean;
                 };
             };
+            /** @description Pushes are held back until they end, except security_login and security_password. */
             quietHours?: {
                 /**
                  * @description HH:MM in Kuwait.
@@ -4938,11 +6352,16 @@ export interface components {
                  */
                 to: string;
             } | null;
+            /** @description What others see of me. */
             privacy?: {
+                /** @description Whether `POST /properties/{id}/contact` gives my phone to whoever asks. */
                 showPhone?: boolean;
+                /** @description Whether others see that I have read their messages. */
                 readReceipts?: boolean;
+                /** @description For apps: whether others may see when I was last there. The service shows it to nobody. */
                 showLastSeen?: boolean;
             };
+            /** @description Whether the service may send advertising. */
             marketingConsent?: boolean;
         };
     };
@@ -5023,13 +6442,19 @@ export interface operations {
             query?: {
                 /** @description A part of an email, phone or name, or the id of an account or identity. */
                 q?: string;
+                /** @description Accounts in this state. */
                 status?: "active" | "suspended" | "banned" | "deletion_requested" | "deleted";
                 /** @description Accounts with an identity of this type; with `identityStatus`, in that state. */
                 type?: "individual" | "company" | "office";
+                /** @description Accounts with an identity in this state. */
                 identityStatus?: "active" | "pending_verification" | "rejected" | "expired" | "suspended" | "closed";
+                /** @description true: administrators only; false: all others. */
                 isAdmin?: boolean;
+                /** @description Not before this moment. */
                 since?: string;
+                /** @description Before this moment. */
                 until?: string;
+                /** @description The order of the page. */
                 sort?: "newest" | "oldest" | "name";
                 /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
@@ -5197,16 +6622,25 @@ export interface operations {
     list_moderation: {
         parameters: {
             query?: {
+                /** @description Only what awaits this kind of decision. */
                 kind?: "listing" | "changes" | "identity" | "report";
                 /** @description Of the owner, or of the reporter. */
                 accountId?: string;
+                /** @description Listings of this type, and changes of such. */
                 listingType?: "SALE" | "RENT" | "EXCHANGE";
+                /** @description Listings in this area. */
                 areaId?: string;
+                /** @description Identities of this type. */
                 identityType?: "company" | "office";
+                /** @description Reports of this kind of thing. */
                 targetType?: "property" | "identity" | "message" | "review";
+                /** @description Reports for this reason. */
                 reportReason?: "spam" | "fraud" | "wrong_price" | "not_available" | "duplicate" | "offensive" | "impersonation" | "illegal" | "other";
+                /** @description Not before this moment. */
                 since?: string;
+                /** @description Before this moment. */
                 until?: string;
+                /** @description The order of the page. */
                 sort?: "oldest" | "newest";
                 /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
@@ -5275,12 +6709,19 @@ export interface operations {
     list_audit: {
         parameters: {
             query?: {
+                /** @description What this administrator did. */
                 actorId?: string;
+                /** @description What was done. */
                 action?: string;
+                /** @description What it was done to. */
                 targetType?: string;
+                /** @description What was done to this account, identity, listing … */
                 targetId?: string;
+                /** @description Not before this moment. */
                 since?: string;
+                /** @description Before this moment. */
                 until?: string;
+                /** @description The order of the page. */
                 sort?: "newest" | "oldest";
                 /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
@@ -6174,7 +7615,9 @@ export interface operations {
     list_messages: {
         parameters: {
             query?: {
+                /** @description Messages before this one. */
                 beforeSeq?: number;
+                /** @description Messages after this one. */
                 afterSeq?: number;
                 /** @description How many items a page has at most. */
                 limit?: number;
@@ -6358,6 +7801,7 @@ export interface operations {
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
             };
             path: {
+                /** @description Chosen by the app, the same for as long as it is installed. */
                 deviceId: string;
             };
             cookie?: never;
@@ -6499,10 +7943,13 @@ export interface operations {
     list_feed: {
         parameters: {
             query?: {
+                /** @description Which listings; `all` has offices between them. */
                 filter?: "all" | "sale" | "rent" | "exchange";
+                /** @description The number of the page. */
                 page?: number;
                 /** @description How many items a page has at most. */
                 limit?: number;
+                /** @description The `snapshot` of the first page; nothing for the first. */
                 snapshot?: string;
                 /** @description card, which is the default, or full: whole records in place of cards. */
                 fields?: "card" | "full";
@@ -6535,29 +7982,41 @@ export interface operations {
     list_map_listings: {
         parameters: {
             query: {
+                /** @description What is offered. */
                 type?: "SALE" | "RENT" | "EXCHANGE";
+                /** @description A code of `usage` at `GET /meta/enums`. */
                 usage?: string;
+                /** @description A code of `furnished` at `GET /meta/enums`. */
                 furnished?: string;
-                /** @description A point in time, or a date: then from its beginning in Kuwait. */
+                /** @description First published since a point in time, or a date: from its beginning in Kuwait. */
                 postedSince?: string;
-                /** @description Comma-separated codes. */
+                /** @description Any of these kinds: codes of `GET /meta/kinds`. Separated by commas. */
                 kinds?: string;
-                /** @description Comma-separated codes. */
+                /** @description In any of these governorates: ids of `GET /meta/governorates`. Separated by commas. */
                 governorateIds?: string;
-                /** @description Comma-separated codes. */
+                /** @description In any of these areas: ids of `GET /meta/areas`. Separated by commas. */
                 areaIds?: string;
+                /** @description At least this price, in dinars. Listings without a price are left out. */
                 priceMin?: number;
+                /** @description At most this price, in dinars. Listings without a price are left out. */
                 priceMax?: number;
+                /** @description At least this area in square metres: the plot, or else the built area. */
                 areaM2Min?: number;
+                /** @description At most this area in square metres: the plot, or else the built area. */
                 areaM2Max?: number;
+                /** @description At least so many bedrooms. */
                 bedroomsMin?: number;
+                /** @description At least so many bathrooms. */
                 bathroomsMin?: number;
+                /** @description true: from owners without a broker; false: all others. */
                 isDirect?: boolean;
+                /** @description true: of verified companies and offices only. */
                 verifiedOnly?: boolean;
                 /** @description minLng,minLat,maxLng,maxLat; cut to Kuwait. */
                 bbox: string;
-                /** @description lat,lng,km */
+                /** @description Within a distance of a place. lat,lng,km; km is at most 50. */
                 near?: string;
+                /** @description As maps count it: 0 is the whole world. Points from 15 on. */
                 zoom: number;
             };
             header?: {
@@ -6588,28 +8047,39 @@ export interface operations {
     list_map_areas: {
         parameters: {
             query?: {
+                /** @description What is offered. */
                 type?: "SALE" | "RENT" | "EXCHANGE";
+                /** @description A code of `usage` at `GET /meta/enums`. */
                 usage?: string;
+                /** @description A code of `furnished` at `GET /meta/enums`. */
                 furnished?: string;
-                /** @description A point in time, or a date: then from its beginning in Kuwait. */
+                /** @description First published since a point in time, or a date: from its beginning in Kuwait. */
                 postedSince?: string;
-                /** @description Comma-separated codes. */
+                /** @description Any of these kinds: codes of `GET /meta/kinds`. Separated by commas. */
                 kinds?: string;
-                /** @description Comma-separated codes. */
+                /** @description In any of these governorates: ids of `GET /meta/governorates`. Separated by commas. */
                 governorateIds?: string;
-                /** @description Comma-separated codes. */
+                /** @description In any of these areas: ids of `GET /meta/areas`. Separated by commas. */
                 areaIds?: string;
+                /** @description At least this price, in dinars. Listings without a price are left out. */
                 priceMin?: number;
+                /** @description At most this price, in dinars. Listings without a price are left out. */
                 priceMax?: number;
+                /** @description At least this area in square metres: the plot, or else the built area. */
                 areaM2Min?: number;
+                /** @description At most this area in square metres: the plot, or else the built area. */
                 areaM2Max?: number;
+                /** @description At least so many bedrooms. */
                 bedroomsMin?: number;
+                /** @description At least so many bathrooms. */
                 bathroomsMin?: number;
+                /** @description true: from owners without a broker; false: all others. */
                 isDirect?: boolean;
+                /** @description true: of verified companies and offices only. */
                 verifiedOnly?: boolean;
-                /** @description minLng,minLat,maxLng,maxLat; cut to Kuwait. */
+                /** @description In a box: minLng,minLat,maxLng,maxLat; cut to Kuwait. */
                 bbox?: string;
-                /** @description lat,lng,km */
+                /** @description Within a distance of a place. lat,lng,km; km is at most 50. */
                 near?: string;
             };
             header?: {
@@ -7005,8 +8475,11 @@ export interface operations {
             query?: {
                 /** @description Words of the name, or their beginnings. */
                 q?: string;
+                /** @description Those in this governorate. */
                 governorateId?: string;
+                /** @description Those in this area. */
                 areaId?: string;
+                /** @description The best rated, those with most listings, or the newest first. */
                 sort?: "rating" | "listings" | "newest";
                 /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
@@ -7101,6 +8574,7 @@ export interface operations {
     list_company_listings: {
         parameters: {
             query?: {
+                /** @description Listings in this state. */
                 status?: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended";
                 /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
@@ -7231,8 +8705,11 @@ export interface operations {
             query?: {
                 /** @description Words of the name, or their beginnings. */
                 q?: string;
+                /** @description Those in this governorate. */
                 governorateId?: string;
+                /** @description Those in this area. */
                 areaId?: string;
+                /** @description The best rated, those with most listings, or the newest first. */
                 sort?: "rating" | "listings" | "newest";
                 /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
@@ -7327,6 +8804,7 @@ export interface operations {
     list_office_listings: {
         parameters: {
             query?: {
+                /** @description Listings in this state. */
                 status?: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended";
                 /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
@@ -7487,6 +8965,7 @@ export interface operations {
     list_reviews: {
         parameters: {
             query: {
+                /** @description Who was reviewed. */
                 identityId: string;
                 /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
@@ -7691,28 +9170,39 @@ export interface operations {
                 sort?: "newest" | "price_asc" | "price_desc" | "area_desc" | "distance";
                 /** @description How many items a page has at most. */
                 limit?: number;
+                /** @description What is offered. */
                 type?: "SALE" | "RENT" | "EXCHANGE";
+                /** @description A code of `usage` at `GET /meta/enums`. */
                 usage?: string;
+                /** @description A code of `furnished` at `GET /meta/enums`. */
                 furnished?: string;
-                /** @description A point in time, or a date: then from its beginning in Kuwait. */
+                /** @description First published since a point in time, or a date: from its beginning in Kuwait. */
                 postedSince?: string;
-                /** @description Comma-separated codes. */
+                /** @description Any of these kinds: codes of `GET /meta/kinds`. Separated by commas. */
                 kinds?: string;
-                /** @description Comma-separated codes. */
+                /** @description In any of these governorates: ids of `GET /meta/governorates`. Separated by commas. */
                 governorateIds?: string;
-                /** @description Comma-separated codes. */
+                /** @description In any of these areas: ids of `GET /meta/areas`. Separated by commas. */
                 areaIds?: string;
+                /** @description At least this price, in dinars. Listings without a price are left out. */
                 priceMin?: number;
+                /** @description At most this price, in dinars. Listings without a price are left out. */
                 priceMax?: number;
+                /** @description At least this area in square metres: the plot, or else the built area. */
                 areaM2Min?: number;
+                /** @description At most this area in square metres: the plot, or else the built area. */
                 areaM2Max?: number;
+                /** @description At least so many bedrooms. */
                 bedroomsMin?: number;
+                /** @description At least so many bathrooms. */
                 bathroomsMin?: number;
+                /** @description true: from owners without a broker; false: all others. */
                 isDirect?: boolean;
+                /** @description true: of verified companies and offices only. */
                 verifiedOnly?: boolean;
-                /** @description minLng,minLat,maxLng,maxLat; cut to Kuwait. */
+                /** @description In a box: minLng,minLat,maxLng,maxLat; cut to Kuwait. */
                 bbox?: string;
-                /** @description lat,lng,km */
+                /** @description Within a distance of a place. lat,lng,km; km is at most 50. */
                 near?: string;
             };
             header?: {
@@ -7962,6 +9452,7 @@ export interface operations {
                 cursor?: string;
                 /** @description How many items a page has at most. */
                 limit?: number;
+                /** @description Invoices in this state. */
                 state?: "open" | "processing" | "failed" | "expired" | "void" | "paid" | "partially_refunded" | "refunded";
             };
             header?: {
@@ -8122,13 +9613,19 @@ export interface operations {
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description Of Tap: HMAC-SHA256 in hex over the facts of the event, with the secret key. */
+                hashstring?: string;
+                /** @description Of MyFatoorah: HMAC-SHA256 in Base64 over the facts of the event, with the webhook secret. */
+                "myfatoorah-signature"?: string;
+                /** @description Of the sandbox: seconds, and HMAC-SHA256 in hex over them, a dot and the body. */
+                "sandbox-signature"?: string;
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReceiveWebhookBody"];
+                "application/json": components["schemas"]["ProviderEvent"];
             };
         };
         responses: {
@@ -8152,6 +9649,12 @@ export interface operations {
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description Of Tap: HMAC-SHA256 in hex over the facts of the event, with the secret key. */
+                hashstring?: string;
+                /** @description Of MyFatoorah: HMAC-SHA256 in Base64 over the facts of the event, with the webhook secret. */
+                "myfatoorah-signature"?: string;
+                /** @description Of the sandbox: seconds, and HMAC-SHA256 in hex over them, a dot and the body. */
+                "sandbox-signature"?: string;
             };
             path: {
                 provider: "tap" | "myfatoorah" | "sandbox";
@@ -8160,7 +9663,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReceiveWebhookOfBody"];
+                "application/json": components["schemas"]["ProviderEvent"];
             };
         };
         responses: {
@@ -8218,13 +9721,21 @@ export interface operations {
                 cursor?: string;
                 /** @description How many items a page has at most. */
                 limit?: number;
+                /** @description Events with this outcome. */
                 outcome?: "received" | "paid" | "failed" | "refunded" | "surplus" | "pending" | "repeated" | "mismatch" | "unmatched" | "ignored";
+                /** @description Events of this provider. */
                 provider?: "tap" | "myfatoorah" | "sandbox";
+                /** @description Events of this kind. */
                 kind?: "payment" | "refund" | "look_up" | "other";
+                /** @description Events of this payment. */
                 paymentId?: string;
+                /** @description Events of the payments of this invoice. */
                 invoiceId?: string;
+                /** @description Not before this moment. */
                 since?: string;
+                /** @description Before this moment. */
                 until?: string;
+                /** @description The order of the page. */
                 sort?: "newest" | "oldest";
             };
             header?: {
@@ -8353,6 +9864,7 @@ export interface operations {
                 cursor?: string;
                 /** @description How many items a page has at most. */
                 limit?: number;
+                /** @description Listings in this state. */
                 status?: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended";
             };
             header?: {

@@ -63,7 +63,7 @@ export const NewPassword = z
   .openapi({ type: 'string', minLength: 8, description: 'At most 72 bytes.' })
 
 /** Any password that might be right: it may have been set at Auth itself, under other rules. */
-export const Password = z.string().min(1).max(1024)
+export const Password = z.string().min(1).max(1024).describe('The password of the account.')
 
 export const Code = z
   .string({ error: 'otp_invalid' })

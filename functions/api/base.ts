@@ -10,7 +10,7 @@ import { smsState } from './accounts/codes.ts'
 import { area, json, rarelyChanged, route, send, withoutToken } from './http/route.ts'
 
 const tags = ['service']
-const state = z.enum(['ok', 'down'])
+const state = z.enum(['ok', 'down']).describe('Whether this part answers.')
 
 const health = route({
   ...withoutToken,
@@ -25,14 +25,14 @@ const health = route({
   responses: {
     200: json(
       z.object({
-        status: z.enum(['ok', 'degraded']),
+        status: z.enum(['ok', 'degraded']).describe('`degraded` where a part or the jobs fail.'),
         database: state,
         auth: state,
         storage: state,
         realtime: state,
-        sms: z.enum(['live', 'mock', 'off']),
-        payments: z.enum(['live', 'sandbox', 'off']),
-      }).openapi('Health'),
+        sms: z.enum(['live', 'mock', 'off']).describe('`mock`: shown in the local inbox.'),
+        payments: z.enum(['live', 'sandbox', 'off']).describe('`sandbox`: no money moves.'),
+      }).openapi('Health', { description: 'How the service and its parts are.' }),
       'The parts; asked at most once in two seconds. Degraded is also a service whose jobs have not ' +
         'run for five minutes.',
     ),
@@ -53,9 +53,14 @@ const table = route({
     200: json(
       z.object({
         items: z.array(
-          z.object({ code: z.string(), status: z.int(), ar: z.string(), en: z.string() }),
+          z.object({
+            code: z.string().describe('What programs go by; it never changes.'),
+            status: z.int().min(400).max(599).describe('The HTTP status that it comes with.'),
+            ar: z.string().describe('The Arabic text, with {places} for facts.'),
+            en: z.string().describe('The English text.'),
+          }),
         ),
-      }).openapi('Errors'),
+      }).openapi('Errors', { description: 'Every error that the API knows.' }),
       'All of them.',
     ),
   },

@@ -23,7 +23,10 @@ const toggle = route({
   request: { params: OneProperty },
   responses: {
     200: json(
-      z.object({ propertyId: z.uuid(), isFavorite: z.boolean() }).openapi('FavoriteState'),
+      z.object({
+        propertyId: z.uuid(),
+        isFavorite: z.boolean().describe('Whether it is saved now.'),
+      }).openapi('FavoriteState', { description: 'What a toggle led to.' }),
       'The new state.',
     ),
   },
@@ -56,7 +59,11 @@ const ids = route({
   summary: 'List the ids of my favorites',
   description: 'All of them at once, to mark hearts in lists that were loaded before.',
   responses: {
-    200: json(z.object({ ids: z.array(z.uuid()) }).openapi('FavoriteIds'), 'Newest first.'),
+    200: json(
+      z.object({ ids: z.array(z.uuid()).describe('Newest first.') })
+        .openapi('FavoriteIds', { description: 'The ids of all saved listings.' }),
+      'Newest first.',
+    ),
   },
 })
 

@@ -1,36 +1,51 @@
 /** Vocabularies and places: the same for everybody, and rarely changed. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../_shared/db.ts'
-import { area, json, pageOf, rarelyChanged, route, sendTagged } from './http/route.ts'
+import {
+  area,
+  json,
+  Latitude,
+  Longitude,
+  pageOf,
+  rarelyChanged,
+  route,
+  sendTagged,
+} from './http/route.ts'
 
-const Word = z.object({ code: z.string(), textAr: z.string(), textEn: z.string() }).openapi('Word')
+const Word = z
+  .object({
+    code: z.string().describe('What records and requests carry.'),
+    textAr: z.string().describe('What people read.'),
+    textEn: z.string().describe('The same in English.'),
+  })
+  .openapi('Word', { description: 'A word of a vocabulary.' })
 
 const Kind = Word.extend({
-  usualTypes: z.array(z.string()).openapi({ description: 'A hint for clients, not a rule.' }),
-}).openapi('Kind')
+  usualTypes: z.array(z.string()).describe('A hint for clients, not a rule.'),
+}).openapi('Kind', { description: 'A kind of property.' })
 
 const Governorate = z
   .object({
-    id: z.string(),
+    id: z.string().describe('A short name in Latin letters.').openapi({ example: 'hawalli' }),
     nameAr: z.string(),
     nameEn: z.string(),
-    lat: z.number(),
-    lng: z.number(),
+    lat: Latitude,
+    lng: Longitude,
   })
-  .openapi('Governorate')
+  .openapi('Governorate', { description: 'A governorate of Kuwait, with its centroid.' })
 
 const Area = z
   .object({
-    id: z.string(),
-    governorateId: z.string(),
+    id: z.string().describe('A short name in Latin letters.').openapi({ example: 'salmiya' }),
+    governorateId: z.string().describe('The governorate that it lies in.'),
     nameAr: z.string(),
     nameEn: z.string(),
-    aliasAr: z.string().nullable(),
-    lat: z.number().nullable(),
-    lng: z.number().nullable(),
-    approximate: z.boolean().openapi({ description: 'The centroid is a fall-back for the map.' }),
+    aliasAr: z.string().nullable().describe('Another name, which searches find too; else null.'),
+    lat: Latitude.nullable(),
+    lng: Longitude.nullable(),
+    approximate: z.boolean().describe('The centroid is a fall-back for the map.'),
   })
-  .openapi('Area')
+  .openapi('Area', { description: 'An area of Kuwait; its centroid is null where none is known.' })
 
 const listed = <Name extends string, T extends z.ZodType>(
   operationId: Name,
@@ -87,7 +102,9 @@ const enums = listed(
   '/enums',
   'Get all vocabularies by name',
   'Of codes that stand in records, each with its Arabic and English text.',
-  z.record(z.string(), z.array(Word)).openapi('Enums'),
+  z.record(z.string(), z.array(Word)).openapi('Enums', {
+    description: 'The words of each vocabulary, by its name.',
+  }),
 )
 
 export const meta = area()

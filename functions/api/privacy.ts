@@ -1,40 +1,40 @@
 /** The export of an account: everything that it owns. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../_shared/db.ts'
-import { IdentityRecord, User } from './accounts/schemas.ts'
+import { emailProven, IdentityRecord, User } from './accounts/schemas.ts'
 import { area, json, mine, route, send, Time } from './http/route.ts'
 import { Property } from './properties/schemas.ts'
 
-const records = z.array(z.looseObject({}))
+const records = (about: string) => z.array(z.looseObject({})).describe(about)
 
 const Export = z
   .object({
-    exportedAt: Time,
-    user: User.extend({ emailProven: z.boolean() }),
-    settings: z.looseObject({}),
+    exportedAt: Time.describe('The moment that it shows.'),
+    user: User.extend({ emailProven }),
+    settings: z.looseObject({}).describe('As `GET /settings` has them.'),
     sessions: z.array(z.object({
       createdAt: Time.nullable(),
-      userAgent: z.string().nullable(),
-      address: z.string().nullable(),
-    })),
-    devices: records,
-    notifications: records,
-    blocks: records,
-    reports: records,
+      userAgent: z.string().nullable().describe('The program that signed in; null: not known.'),
+      address: z.string().nullable().describe('The IP address; null: not known.'),
+    })).describe('The open sessions.'),
+    devices: records('What receives pushes.'),
+    notifications: records('All that are kept.'),
+    blocks: records('Whom the account blocks.'),
+    reports: records('What the account reported.'),
     identities: z.array(z.object({
       identity: IdentityRecord,
-      listings: z.array(Property),
-      favorites: records,
-      contacts: records,
-      pictures: records,
-      conversations: records,
-      subscriptions: records,
-      invoices: records,
-      wallet: records,
-      reviews: records,
-    })),
+      listings: z.array(Property).describe('In every state, newest first.'),
+      favorites: records('What it has saved, and when.'),
+      contacts: records('Whose contact it asked for.'),
+      pictures: records('What it has uploaded.'),
+      conversations: records('With the messages of both sides.'),
+      subscriptions: records('Its plans, from when to when.'),
+      invoices: records('With their payments.'),
+      wallet: records('The entries of its ledger.'),
+      reviews: records('What it wrote about others.'),
+    })).describe('Everything of each identity.'),
   })
-  .openapi('AccountExport')
+  .openapi('AccountExport', { description: 'Everything that is kept about an account.' })
 
 const exported = route({
   ...mine,

@@ -19,26 +19,26 @@ import { Party, ReviewSummary } from './organisations/schemas.ts'
 
 const tags = ['reviews']
 const OneReview = z.strictObject({ id: z.uuid() })
+const rating = z.int().min(1).max(5).describe('1 is the worst, 5 the best.')
 const Review = z
   .object({
     id: z.uuid(),
-    identityId: z.uuid().openapi({ description: 'The reviewed identity.' }),
-    propertyId: z.uuid().nullable(),
+    identityId: z.uuid().describe('The reviewed identity.'),
+    propertyId: z.uuid().nullable().describe('The listing that it is about; null: none.'),
     author: Party,
-    rating: z.int().min(1).max(5),
-    comment: z.string().nullable(),
-    reply: z.string().nullable(),
+    rating,
+    comment: z.string().nullable().describe('null: a rating alone.'),
+    reply: z.string().nullable().describe('Of whoever was reviewed; null: none yet.'),
     createdAt: Time,
-    editedAt: Time.nullable(),
-    repliedAt: Time.nullable(),
-    isMine: z.boolean(),
+    editedAt: Time.nullable().describe('When the author last changed it; null: never.'),
+    repliedAt: Time.nullable().describe('When the reply was written; null: none yet.'),
+    isMine: z.boolean().describe('Whether the acting identity wrote it.'),
   })
-  .openapi('Review')
+  .openapi('Review', { description: 'What somebody says of an identity.' })
 
-const rating = z.int().min(1).max(5)
 // A character has at most two UTF-16 units; the database counts characters, up to 1000.
 const text = z.string().max(2000).openapi({ maxLength: 1000 })
-const comment = text.nullish()
+const comment = text.nullish().describe('null or nothing: a rating alone.')
 
 const list = route({
   tags,
@@ -50,7 +50,11 @@ const list = route({
   description: 'With average, count and histogram of all reviews, not of this page alone.',
   errors: ['identity_not_found'],
   request: {
-    query: z.strictObject({ identityId: z.uuid(), cursor: Cursor.optional(), limit: Limit }),
+    query: z.strictObject({
+      identityId: z.uuid().describe('Who was reviewed.'),
+      cursor: Cursor.optional(),
+      limit: Limit,
+    }),
   },
   responses: {
     200: json(
@@ -78,8 +82,8 @@ const create = route({
     'review_self',
   ],
   request: body(z.strictObject({
-    identityId: z.uuid(),
-    propertyId: z.uuid().nullish(),
+    identityId: z.uuid().describe('Who is reviewed.'),
+    propertyId: z.uuid().nullish().describe('The listing that it is about.'),
     rating,
     comment,
   })),
@@ -124,7 +128,7 @@ const reply = route({
   request: {
     params: OneReview,
     ...body(z.strictObject({
-      body: text,
+      body: text.describe('The reply.'),
     })),
   },
   responses: { 200: json(Review, 'The review with the reply.') },

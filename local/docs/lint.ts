@@ -1,9 +1,10 @@
 // Part of npm run check: the description of the API keeps the recommended rules of Redocly and those of
-// Spectral for OpenAPI.
+// Spectral for OpenAPI, and says of every field what it holds.
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core'
 import { oas } from '@stoplight/spectral-rulesets'
 import { describe } from './openapi.ts'
+import { silentPlaces } from './sentences.ts'
 
 /** What is not kept, and why. */
 const excused = {
@@ -39,7 +40,9 @@ async function spectral(): Promise<string[]> {
     .map(({ code, message, path }) => `${code}: ${message} (${path.join('.')})`)
 }
 
-const faults = [...await redocly(), ...await spectral()]
+const silent = silentPlaces(JSON.parse(description)).map((place) => `${place} has no sentence`)
+
+const faults = [...await redocly(), ...await spectral(), ...silent]
 for (const fault of faults.slice(0, 50)) console.error(fault)
 if (faults.length > 50) console.error(`and ${faults.length - 50} more`)
 process.exitCode = faults.length ? 1 : 0

@@ -130,9 +130,10 @@ export function resolve(schema: Schema): Schema {
     : schema
 }
 
-/** The schema itself or, of several, the first that is something. */
+/** The schema itself or, of several, the first that is something; what holds together is one. */
 export function concreteSchema(schema: Schema): Schema {
-  const found = resolve(schema)
+  const { allOf = [], ...rest } = resolve(schema)
+  const found: Schema = Object.assign({}, ...allOf.map(concreteSchema), rest)
   const [first] = (found.anyOf ?? found.oneOf ?? []).filter((one) => resolve(one).type !== 'null')
   return first ? concreteSchema(first) : found
 }

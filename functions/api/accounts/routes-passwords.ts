@@ -14,6 +14,7 @@ import {
 import { area, body, json, mine, route, send, sendNothing, withoutToken } from '../http/route.ts'
 import { requestCode } from './codes.ts'
 import { identifierOf, verifyPassword } from './reauthenticate.ts'
+import { resendAfter } from './schemas.ts'
 
 const tags = ['sign-in']
 
@@ -31,7 +32,9 @@ const forgot = route({
   request: body(z.strictObject({ identifier: Identifier })),
   responses: {
     202: json(
-      z.object({ resendAfter: z.int() }).openapi('CodeAsked'),
+      z.object({ resendAfter }).openapi('CodeAsked', {
+        description: 'A code is on its way, if there is such an account.',
+      }),
       'Always, whether or not there is such an account.',
     ),
   },
@@ -55,7 +58,7 @@ const reset = route({
       identifier: Identifier,
       code: Code,
       newPassword: NewPassword,
-      confirmPassword: z.string(),
+      confirmPassword: z.string().describe('The same password once more.'),
     }).refine((given) => given.newPassword === given.confirmPassword, same),
   ),
   responses: { 204: { description: 'Set.' } },

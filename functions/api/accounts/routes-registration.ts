@@ -13,9 +13,9 @@ import { backend, setRateHeaders } from '../../_shared/db.ts'
 import { Code, Identifier, NewPassword, PersonName } from '../../_shared/identifiers.ts'
 import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
 import { createUser, isDecoy } from '../../_shared/supabase-auth.ts'
-import { area, body, json, route, send, withoutToken } from '../http/route.ts'
+import { area, body, Count, json, route, send, withoutToken } from '../http/route.ts'
 import { type CodeAnswer, requestCode, requireSms, sendCode } from './codes.ts'
-import { Session } from './schemas.ts'
+import { resendAfter, Session } from './schemas.ts'
 import { openSession } from './session.ts'
 
 const tags = ['sign-in']
@@ -23,21 +23,26 @@ const tags = ['sign-in']
 const Registration = z.strictObject({
   identifier: Identifier,
   password: NewPassword,
-  confirmPassword: z.string().optional(),
+  confirmPassword: z.string().optional().describe('The same password; need not be sent.'),
   fullName: PersonName.optional(),
 }).refine(({ password, confirmPassword }) => (confirmPassword ?? password) === password, {
   error: 'password_mismatch',
   path: ['confirmPassword'],
-}).openapi('Registration')
+}).openapi('Registration', { description: 'A new account, by email or Kuwaiti phone.' })
 
 const Registered = z.union([
-  z.object({ accountId: z.uuid(), status: z.literal('active') }),
+  z.object({ accountId: z.uuid(), status: z.literal('active').describe('Of an email.') }),
   z.object({
-    status: z.literal('awaiting_otp'),
-    registrationId: z.uuid().openapi({ description: 'Secret id of this registration.' }),
-    otp: z.object({ resendAfter: z.int(), expiresIn: z.int() }),
+    status: z.literal('awaiting_otp').describe('Of a phone.'),
+    registrationId: z.uuid().describe('Secret id of this registration.'),
+    otp: z.object({
+      resendAfter,
+      expiresIn: Count.describe('Seconds until the code ends.'),
+    }).describe('The code that was sent.'),
   }),
-]).openapi('Registered')
+]).openapi('Registered', {
+  description: 'An email has its account at once; a phone is verified first.',
+})
 
 const register = {
   ...withoutToken,
@@ -87,7 +92,7 @@ const verify = route({
   request: body(z.strictObject({
     identifier: Identifier,
     code: Code,
-    registrationId: z.uuid().optional(),
+    registrationId: z.uuid().optional().describe('From the registration that this code is of.'),
   })),
   responses: { 200: json(Session, 'Signed in.') },
 })
@@ -106,12 +111,14 @@ const resend = route({
   errors: ['otp_resend_too_soon', 'sms_not_configured'],
   request: body(z.strictObject({
     identifier: Identifier,
-    purpose: z.enum(['register', 'reset', 'delete']),
-    registrationId: z.uuid().optional(),
+    purpose: z.enum(['register', 'reset', 'delete']).describe('What the code is for.'),
+    registrationId: z.uuid().optional().describe('The registration that it is for.'),
   })),
   responses: {
     202: json(
-      z.object({ resendAfter: z.int() }).openapi('CodeSent'),
+      z.object({ resendAfter }).openapi('CodeSent', {
+        description: 'A code is on its way, if there is anybody to send it to.',
+      }),
       'The same whether or not there is anybody to send it to.',
     ),
   },

@@ -1,17 +1,41 @@
 /** Settings of the calling account: notifications, quiet hours, privacy. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import { area, body, json, mine, route, send } from '../http/route.ts'
+import { area, body, describedAs, json, mine, route, send } from '../http/route.ts'
+import { User } from './schemas.ts'
 
-const categories = ['messages', 'leads', 'favorites', 'listings', 'billing', 'account'] as const
-const channels = ['push', 'inApp', 'sms', 'email'] as const
-const secrets = ['showPhone', 'readReceipts', 'showLastSeen'] as const
+/** What every object of settings holds, by name. */
+const categories = {
+  messages: 'New messages.',
+  leads: 'Who asked how to contact me.',
+  favorites: 'Price drops and endings of listings that I saved.',
+  listings: 'Decisions on my listings, and their endings.',
+  billing: 'Invoices, refunds and plans.',
+  account: 'Sign-ins, passwords, identities, reviews and word from the service.',
+}
+const channels = {
+  push: 'As a push to my devices.',
+  inApp: 'In the list of notifications.',
+  sms: 'By SMS. Kept for later: nothing is sent yet.',
+  email: 'By mail. Kept for later: nothing is sent yet.',
+}
+const secrets = {
+  showPhone: 'Whether `POST /properties/{id}/contact` gives my phone to whoever asks.',
+  readReceipts: 'Whether others see that I have read their messages.',
+  showLastSeen:
+    'For apps: whether others may see when I was last there. The service shows it to nobody.',
+}
 
 /** An object with one value for each name. */
-const each = <Name extends string, Value extends z.ZodType>(names: readonly Name[], value: Value) =>
-  Object.fromEntries(names.map((name) => [name, value])) as Record<Name, Value>
+const each = <Name extends string, Value extends z.ZodType>(
+  names: Record<Name, string>,
+  value: Value,
+) =>
+  Object.fromEntries(
+    Object.entries<string>(names).map(([name, about]) => [name, value.describe(about)]),
+  ) as Record<Name, Value>
 
-const Language = z.enum(['ar', 'en'])
+const { language } = User.shape
 const TimeOfDay = (example: string) =>
   z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/).openapi({
     description: 'HH:MM in Kuwait.',
@@ -20,20 +44,20 @@ const TimeOfDay = (example: string) =>
 const hours = { from: TimeOfDay('22:00'), to: TimeOfDay('07:00') }
 
 const Settings = z.object({
-  language: Language,
-  notifications: z.object(each(categories, z.object(each(channels, z.boolean())))),
-  quietHours: z.object(hours).nullable().openapi({
-    description:
-      'Pushes are held back until they end, except security_login and security_password.',
-  }),
-  privacy: z.object(each(secrets, z.boolean())),
-  marketingConsent: z.boolean(),
-}).openapi('Settings')
+  language,
+  notifications: z.object(each(categories, z.object(each(channels, z.boolean()))))
+    .describe('Which notifications I want, and how.'),
+  quietHours: z.object(hours).nullable().describe(
+    'Pushes are held back until they end, except security_login and security_password.',
+  ),
+  privacy: z.object(each(secrets, z.boolean())).describe('What others see of me.'),
+  marketingConsent: z.boolean().describe('Whether the service may send advertising.'),
+}).openapi('Settings', { description: 'The settings of an account.' })
 
 const choice = z.boolean().optional()
 
-const Changes = z.strictObject({
-  language: Language.optional(),
+const Changes = z.strictObject(describedAs(Settings.shape, {
+  language: language.optional(),
   notifications: z.strictObject(
     each(categories, z.strictObject(each(channels, choice)).optional()),
   ).optional(),
@@ -42,7 +66,7 @@ const Changes = z.strictObject({
     .nullable().optional(),
   privacy: z.strictObject(each(secrets, choice)).optional(),
   marketingConsent: choice,
-})
+}))
 
 const tags = ['settings']
 

@@ -32,7 +32,7 @@ const login = route({
   request: body(z.strictObject({
     identifier: Identifier,
     password: Password,
-    rememberMe: z.unknown().optional().openapi({ description: 'Accepted and ignored.' }),
+    rememberMe: z.unknown().optional().describe('Accepted and ignored.'),
   })),
   responses: { 200: json(Session, 'Signed in.') },
 })
@@ -48,7 +48,11 @@ const refresh = route({
     'Each refresh token is used once and replaced: store both new tokens before anything else, ' +
     'and let one request at a time refresh. 401 means that the session is over: sign in again.',
   errors: ['token_invalid', 'account_suspended', 'account_banned'],
-  request: body(z.strictObject({ refreshToken: z.string().min(1).max(1024) })),
+  request: body(
+    z.strictObject({
+      refreshToken: z.string().min(1).max(1024).describe('Of the session, unused.'),
+    }),
+  ),
   responses: { 200: json(Session, 'The renewed session.') },
 })
 
@@ -66,7 +70,11 @@ const logout = route({
     body: {
       content: {
         'application/json': {
-          schema: z.strictObject({ scope: z.enum(['local', 'others', 'global']).default('local') }),
+          schema: z.strictObject({
+            scope: z.enum(['local', 'others', 'global']).default('local').describe(
+              'Which sessions end.',
+            ),
+          }),
         },
       },
     },

@@ -18,25 +18,28 @@ import { type IdTokenFacts, type ProviderName, providers, verifyIdToken } from '
 const tags = ['sign-in']
 
 const fields = {
-  idToken: z.string().min(1).max(8192).openapi({ description: 'The id token of the provider.' }),
-  nonce: z.string().min(1).max(256).optional().openapi({
-    description: 'The nonce whose SHA-256 in lower-case hex the provider was given.',
-  }),
-  fullName: PersonName.optional().openapi({
-    description: 'Apple gives the app a name only once, at the first sign-in.',
-  }),
+  idToken: z.string().min(1).max(8192).describe('The id token of the provider.'),
+  nonce: z.string().min(1).max(256).optional().describe(
+    'The nonce whose SHA-256 in lower-case hex the provider was given.',
+  ),
+  fullName: PersonName.optional().describe(
+    'Apple gives the app a name only once, at the first sign-in.',
+  ),
 }
 const GivenByGoogle = z.strictObject(fields)
 const GivenByApple = z.strictObject({
   ...fields,
-  authorizationCode: z.string().min(1).max(2048).optional().openapi({
-    description: 'Exchanged at once, so that it can be revoked when the account is deleted.',
-  }),
+  authorizationCode: z.string().min(1).max(2048).optional().describe(
+    'Exchanged at once, so that it can be revoked when the account is deleted.',
+  ),
 })
 
 const SocialSession = z
-  .object({ ...Session.shape, isNewAccount: z.boolean() })
-  .openapi('SocialSession')
+  .object({
+    ...Session.shape,
+    isNewAccount: z.boolean().describe('Whether this sign-in made the account.'),
+  })
+  .openapi('SocialSession', { description: 'A session of a sign-in with Google or Apple.' })
 
 /** Before anything is read: of a provider that is not configured nothing is looked at. */
 const requireProvider = (provider: ProviderName): Check => (c) => {

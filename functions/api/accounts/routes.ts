@@ -5,7 +5,7 @@ import { Code, Password, PersonName } from '../../_shared/identifiers.ts'
 import { Refusal } from '../../_shared/refusal.ts'
 import { area, body, json, mine, pageOf, route, send, Time } from '../http/route.ts'
 import { identifierOf, verifyDeletionCode, verifyPassword } from './reauthenticate.ts'
-import { IdentityChanges, IdentityRecord, Me, NewIdentity, Switched } from './schemas.ts'
+import { IdentityChanges, IdentityRecord, Me, NewIdentity, Switched, User } from './schemas.ts'
 
 const tags = ['accounts']
 const OneIdentity = z.strictObject({ identityId: z.uuid() })
@@ -33,10 +33,10 @@ const changeMe = route({
   errors: ['not_found'],
   request: body(z.strictObject({
     fullName: PersonName.optional(),
-    language: z.enum(['ar', 'en']).optional(),
-    avatarMediaId: z.uuid().nullable().optional().openapi({
-      description: 'From POST /media/upload/avatar; null removes the picture.',
-    }),
+    language: User.shape.language.optional(),
+    avatarMediaId: z.uuid().nullable().optional().describe(
+      'From POST /media/upload/avatar; null removes the picture.',
+    ),
   })),
   responses: { 200: json(Me, 'The changed profile.') },
 })
@@ -63,7 +63,9 @@ const deleteMe = route({
   request: body(z.union([z.strictObject({ password: Password }), z.strictObject({ code: Code })])),
   responses: {
     202: json(
-      z.object({ deleteAt: Time }).openapi('Deletion'),
+      z.object({ deleteAt: Time.describe('When it is carried out.') }).openapi('Deletion', {
+        description: 'A deletion that was requested.',
+      }),
       'Requested.',
     ),
   },

@@ -1,21 +1,30 @@
 /** Accounts, identities and sessions as clients see them. */
 import { z } from '@hono/zod-openapi'
 import { normalizeTyped } from '../../_shared/identifiers.ts'
-import { Time } from '../http/route.ts'
+import { Count, describedAs, Picture, Time } from '../http/route.ts'
 
 export const User = z
   .object({
     id: z.uuid(),
-    email: z.string().nullable(),
-    phone: z.string().nullable().openapi({ example: '+96551234567' }),
-    fullName: z.string().nullable(),
-    avatarUrl: z.string().nullable(),
-    language: z.enum(['ar', 'en']),
+    email: z.email().nullable().describe('In lower case; null where the account has none.'),
+    phone: z.string().regex(/^\+965[569][0-9]{7}$/).nullable()
+      .describe('A Kuwaiti mobile with country code; null where the account has none.')
+      .openapi({ example: '+96551234567' }),
+    fullName: z.string().nullable().describe('As the person writes it; null until it is given.'),
+    avatarUrl: Picture,
+    language: z.enum(['ar', 'en']).describe('The language of codes, mails and pushes.'),
     createdAt: Time,
   })
-  .openapi('User')
+  .openapi('User', { description: 'An account, as its owner sees it.' })
 
-export const identityType = z.enum(['individual', 'company', 'office'])
+/** For its owner's export and for administrators alone. */
+export const emailProven = z.boolean().describe(
+  'Whether a code or a provider has proven who owns the email.',
+)
+
+export const identityType = z.enum(['individual', 'company', 'office']).describe(
+  'A person, a company (developer or firm) or an office (brokerage).',
+)
 export const identityStatus = z.enum([
   'active',
   'pending_verification',
@@ -23,117 +32,151 @@ export const identityStatus = z.enum([
   'expired',
   'suspended',
   'closed',
-])
+]).describe(
+  'Only `active` ones act and are seen. `pending_verification` awaits an administrator, `expired` ' +
+    'is a licence that has run out.',
+)
+export const statusReason = z.string().nullable().describe(
+  'Why it was rejected or suspended, in the words of the administrator; else null.',
+)
+
+export const displayName = z.string().describe(
+  'The name that others see; of a company or office its Arabic name.',
+)
 
 export const Identity = z
   .object({
     id: z.uuid(),
     type: identityType,
     status: identityStatus,
-    displayName: z.string(),
-    avatarUrl: z.string().nullable(),
+    displayName,
+    avatarUrl: Picture,
   })
-  .openapi('Identity')
+  .openapi('Identity', { description: 'One of those that an account can act as.' })
 
-export const realtimeTopic = z.string().openapi({
-  description:
-    'Name of the private Realtime channel of the account, which carries all that its owner hears; ' +
+export const realtimeTopic = z.string().describe(
+  'Name of the private Realtime channel of the account, which carries all that its owner hears; ' +
     'only the server sends there. Opaque, and not for ever: after the event topic_changed, take ' +
     'it from an answer again.',
-})
+)
 
 const identities = {
   user: User,
   // As a union: beside nullable() the description would be the object's alone.
-  activeIdentity: z.union([Identity, z.null()]).openapi({
-    description: 'The identity that the account acts as; null if it lost it.',
-  }),
-  identities: z.array(Identity),
+  activeIdentity: z.union([Identity, z.null()]).describe(
+    'The identity that the account acts as; null if it lost it.',
+  ),
+  identities: z.array(Identity).describe('All identities of the account, of any status.'),
 }
 
-export const Switched = z.object(identities).openapi('Switched')
+export const resendAfter = Count.describe('Seconds until another code can be asked for.')
+
+export const Switched = z.object(identities).openapi('Switched', {
+  description: 'The account and who it acts as from now on.',
+})
 
 export const Me = z
   .object({
     ...identities,
     realtimeTopic,
   })
-  .openapi('Me')
+  .openapi('Me', { description: 'The calling account and who it acts as.' })
 
 export const Session = z
   .object({
-    accessToken: z.string(),
-    refreshToken: z.string(),
+    accessToken: z.string().describe(
+      'For `Authorization: Bearer`, until `expiresAt`; also for Realtime and Storage.',
+    ),
+    refreshToken: z.string().describe('For `POST /auth/refresh`, once.'),
     tokenType: z.literal('bearer'),
-    expiresIn: z.int().openapi({ description: 'Seconds.' }),
-    expiresAt: Time,
+    expiresIn: Count.describe('Seconds for which the access token is still good.'),
+    expiresAt: Time.describe('When the access token ends.'),
     ...Me.shape,
   })
-  .openapi('Session')
+  .openapi('Session', { description: 'The tokens of a sign-in, and who has signed in.' })
 
-const text = z.string().nullable().optional()
+const text = z.string().nullable()
+const website = z.url({ protocol: /^https$/ }).max(300)
+const phoneNumber = /^\+965[0-9]{8}$/
+
+/** What a company or office says of itself. */
+export const organisation = {
+  nameAr: z.string().describe('The name on the licence, in Arabic.'),
+  nameEn: text.describe('The name in English; null where there is none.'),
+  slug: z.string().describe('A short name for addresses of pages, unique, set by the server.'),
+  logoUrl: Picture,
+  coverUrl: z.url().nullable().describe('Address of the wide picture on top; null without one.'),
+  aboutAr: text.describe('What it says of itself, in Arabic.'),
+  phone: z.string().regex(phoneNumber).nullable().openapi({ example: '+96522334455' }).describe(
+    'A Kuwaiti number with country code, shown to everybody.',
+  ),
+  whatsapp: z.string().regex(phoneNumber).nullable().openapi({ example: '+96599887766' }).describe(
+    'The number for WhatsApp, with country code.',
+  ),
+  email: z.email().nullable().describe('An address for customers, shown to everybody.'),
+  website: website.nullable().describe('An https address.'),
+  licenceNo: z.string().describe(
+    'The number of the commercial licence: digits, letters A–Z, / and -. No two share one.',
+  ),
+  licenceExpiresOn: z.iso.date().describe('The last day on which the licence is valid, in Kuwait.'),
+  governorateId: text.describe('An id of `GET /meta/governorates`.'),
+  areaId: text.describe('An id of `GET /meta/areas`.'),
+  addressAr: text.describe('The rest of the address, in Arabic.'),
+  workingHours: text.describe('In its own words.'),
+  verified: z.boolean().describe('Whether an administrator has seen the licence.'),
+}
 
 /** One's own identity in any state; of a company or office with all its fields. */
 export const IdentityRecord = z
   .object({
     ...Identity.shape,
-    statusReason: z.string().nullable(),
+    statusReason,
     createdAt: Time,
-    nameAr: z.string().optional(),
-    nameEn: text,
-    slug: z.string().optional(),
-    logoUrl: text,
-    coverUrl: text,
-    aboutAr: text,
-    phone: text,
-    whatsapp: text,
-    email: text,
-    website: text,
-    licenceNo: z.string().optional(),
-    licenceExpiresOn: z.iso.date().optional(),
-    governorateId: text,
-    areaId: text,
-    addressAr: text,
-    workingHours: text,
-    verified: z.boolean().optional(),
+    ...z.object(organisation).partial().shape,
   })
-  .openapi('IdentityRecord')
+  .openapi('IdentityRecord', {
+    description:
+      'An identity as its owner sees it. What follows `createdAt` is there for companies and ' +
+      'offices only.',
+  })
 
 // Normalized first, then checked, as the database does.
-const phone = z.string().overwrite(normalizeTyped).regex(/^\+965[0-9]{8}$/)
+const phone = z.string().overwrite(normalizeTyped).regex(phoneNumber)
   .openapi({ example: '+96522334455' })
 const name = z.string().normalize('NFKC').overwrite((text) => text.replace(/\s+/g, ' ').trim())
   .min(2).max(120)
 
-const optional = {
+const optional = describedAs(organisation, {
   nameEn: name.nullish(),
   aboutAr: z.string().max(4000).nullish(),
   phone: phone.nullish(),
   whatsapp: phone.nullish(),
   email: z.string().trim().pipe(z.email().max(254)).openapi({ format: 'email' }).nullish(),
-  website: z.url({ protocol: /^https$/ }).max(300).nullish(),
+  website: website.nullish(),
   governorateId: z.string().max(60).nullish(),
   areaId: z.string().max(60).nullish(),
   addressAr: z.string().max(300).nullish(),
   workingHours: z.string().max(300).nullish(),
-}
-const required = {
+})
+const required = describedAs(organisation, {
   nameAr: name,
-  licenceNo: z.string().trim().min(3).max(40).openapi({
-    description: 'Digits, letters A–Z, / and -.',
-  }),
+  licenceNo: z.string().trim().min(3).max(40),
   licenceExpiresOn: z.iso.date(),
-}
+})
+
+export const organisationType = z.enum(['company', 'office']).describe(
+  'A company (developer or firm) or an office (brokerage).',
+)
 
 export const NewIdentity = z.strictObject({
-  type: z.enum(['company', 'office']),
+  type: organisationType,
   ...required,
   ...optional,
 })
 
-const picture = z.uuid().nullish().openapi({
-  description: 'A picture that this identity has uploaded; null removes the current one.',
-})
+const picture = z.uuid().nullish().describe(
+  'A picture that this identity has uploaded; null removes the current one.',
+)
 
 export const IdentityChanges = z.strictObject({
   nameAr: required.nameAr.optional(),

@@ -3,20 +3,38 @@ import { z } from '@hono/zod-openapi'
 import { backend, call } from '../../_shared/db.ts'
 import { provider, providerNamed } from '../../payments/configured-providers.ts'
 import { ProviderDeclined, ProviderUnreachable, type RefundOrder } from '../../payments/provider.ts'
-import { Invoice } from '../billing/schemas.ts'
-import { area, body, forAdmins, json, pageOf, PageQuery, route, send, Time } from '../http/route.ts'
+import { Invoice, providerNames } from '../billing/schemas.ts'
+import {
+  area,
+  body,
+  forAdmins,
+  json,
+  Money,
+  pageOf,
+  PageQuery,
+  route,
+  send,
+  Time,
+} from '../http/route.ts'
+import { newestFirst, times } from './schemas.ts'
 
 const tags = ['admin']
 
+const to = z.enum(['wallet', 'source']).describe(
+  'To the wallet of the payer, or to where the payment came from.',
+)
+
 const Refund = z.object({
   id: z.uuid(),
-  amount: z.number(),
-  to: z.enum(['wallet', 'source']),
-  state: z.enum(['requested', 'settled', 'rejected']),
-  reason: z.string(),
-  createdAt: z.string(),
-  settledAt: z.string().nullable(),
-}).openapi('Refund')
+  amount: Money.openapi({ description: 'What is given back, in dinars.' }),
+  to,
+  state: z.enum(['requested', 'settled', 'rejected']).describe(
+    '`requested` until the provider settles or rejects it.',
+  ),
+  reason: z.string().describe('In the words of the administrator.'),
+  createdAt: Time,
+  settledAt: Time.nullable().describe('When the money was given back; null: not yet.'),
+}).openapi('Refund', { description: 'Money of an invoice that is given back.' })
 
 const outside = { error: 'amount_out_of_range' }
 
@@ -41,39 +59,30 @@ const refund = route({
   request: {
     params: z.strictObject({ invoiceId: z.uuid() }),
     ...body(z.strictObject({
-      amount: z.number().positive(outside)
-        .refine((amount) => /^\d+(\.\d{1,3})?$/.test(String(amount)), outside).optional(),
-      to: z.enum(['wallet', 'source']),
-      reason: z.string().trim().min(1).max(500),
-      paymentId: z.uuid().optional().openapi({
-        description: 'Which payment, if an invoice was paid twice: its surplus leaves the wallet.',
-      }),
+      amount: Money.positive(outside)
+        .refine((amount) => /^\d+(\.\d{1,3})?$/.test(String(amount)), outside).optional()
+        .openapi({
+          description: 'How much, in dinars; without it all that is left.',
+          exclusiveMinimum: 0,
+        }),
+      to,
+      reason: z.string().trim().min(1).max(500).describe('Why; kept with the refund.'),
+      paymentId: z.uuid().optional().describe(
+        'Which payment, if an invoice was paid twice: its surplus leaves the wallet.',
+      ),
     })),
   },
   responses: {
     200: json(
-      z.object({ refund: Refund, invoice: Invoice }).openapi('Refunded'),
+      z.object({ refund: Refund, invoice: Invoice }).openapi('Refunded', {
+        description: 'A refund, and its invoice as it is now.',
+      }),
       'To the wallet at once; to its source it is settled when the provider says so.',
     ),
   },
 })
 
 const eventKinds = ['payment', 'refund', 'look_up', 'other'] as const
-
-const PaymentEvent = z.object({
-  id: z.int(),
-  provider: z.string(),
-  eventKey: z.string(),
-  kind: z.enum(eventKinds),
-  paymentId: z.uuid().nullable(),
-  invoiceId: z.uuid().nullable(),
-  status: z.string().nullable(),
-  amount: z.number().nullable(),
-  currency: z.string().nullable(),
-  outcome: z.string(),
-  receivedAt: z.string(),
-  processedAt: z.string().nullable(),
-}).openapi('PaymentEvent')
 
 const Outcome = z.enum([
   'received',
@@ -86,7 +95,22 @@ const Outcome = z.enum([
   'mismatch',
   'unmatched',
   'ignored',
-])
+]).describe('What came of it: `mismatch` needs attention, `unmatched` belongs to no payment.')
+
+const PaymentEvent = z.object({
+  id: z.int().min(1).describe('Grows with every event.'),
+  provider: z.string().describe('Who reported it.').openapi({ example: 'tap' }),
+  eventKey: z.string().describe('The reference of the provider and a hash of what was signed.'),
+  kind: z.enum(eventKinds).describe('`look_up`: the provider was asked; it did not report it.'),
+  paymentId: z.uuid().nullable().describe('null: it belongs to none that is known.'),
+  invoiceId: z.uuid().nullable().describe('The invoice of the payment; null without one.'),
+  status: z.string().nullable().describe('What the provider answered when it was asked.'),
+  amount: z.number().nullable().describe('As the provider says, in `currency`.'),
+  currency: z.string().nullable().describe('As the provider says; `KWD` unless it is wrong.'),
+  outcome: Outcome,
+  receivedAt: Time.describe('When it came.'),
+  processedAt: Time.nullable().describe('When it was dealt with; null: not yet.'),
+}).openapi('PaymentEvent', { description: 'What a payment provider reported.' })
 
 const events = route({
   ...forAdmins,
@@ -100,14 +124,13 @@ const events = route({
     'attention.',
   request: {
     query: PageQuery.extend({
-      outcome: Outcome.optional(),
-      provider: z.enum(['tap', 'myfatoorah', 'sandbox']).optional(),
-      kind: z.enum(eventKinds).optional(),
-      paymentId: z.uuid().optional(),
-      invoiceId: z.uuid().optional(),
-      since: Time.optional(),
-      until: Time.optional(),
-      sort: z.enum(['newest', 'oldest']).default('newest'),
+      outcome: Outcome.optional().describe('Events with this outcome.'),
+      provider: z.enum(providerNames).optional().describe('Events of this provider.'),
+      kind: z.enum(eventKinds).optional().describe('Events of this kind.'),
+      paymentId: z.uuid().optional().describe('Events of this payment.'),
+      invoiceId: z.uuid().optional().describe('Events of the payments of this invoice.'),
+      ...times,
+      sort: newestFirst,
     }),
   },
   responses: {

@@ -15,7 +15,13 @@ const add = route({
     'Once for each thing. Administrators decide; who was reported does not learn by whom. At ' +
     'most 30 a day.',
   errors: ['not_found', 'property_not_found', 'identity_not_found', 'report_exists'],
-  request: body(ReportFields.extend({ note: z.string().max(1000).optional() })),
+  request: body(
+    ReportFields.extend({
+      note: z.string().max(1000).optional().describe(
+        'What is wrong, in the words of the reporter.',
+      ),
+    }),
+  ),
   responses: { 201: json(Report, 'Reported.') },
 })
 

@@ -84,7 +84,7 @@ const deleteUser = route({
   request: {
     params: OneUser,
     query: z.strictObject({
-      reason: Reason.optional().openapi({ description: 'Why, for clients that send no body.' }),
+      reason: Reason.optional().describe('Why, for clients that send no body.'),
     }),
     body: {
       required: false,

@@ -1,8 +1,16 @@
 /** Records and decisions of admins. */
 import { z } from '@hono/zod-openapi'
-import { Identity, IdentityRecord, identityStatus, identityType } from '../accounts/schemas.ts'
-import { Cursor, Limit, Time } from '../http/route.ts'
-import { Property, statuses, Type } from '../properties/schemas.ts'
+import {
+  displayName,
+  emailProven,
+  Identity,
+  IdentityRecord,
+  identityStatus,
+  identityType,
+  User,
+} from '../accounts/schemas.ts'
+import { Count, Cursor, Limit, Time } from '../http/route.ts'
+import { codeOf, everyStatus, Property, Type } from '../properties/schemas.ts'
 
 export const accountStatuses = [
   'active',
@@ -16,72 +24,79 @@ export const accountStatuses = [
 export const Reason = z.string().normalize('NFKC')
   .overwrite((text) => text.replace(/\s+/g, ' ').trim())
   .min(2).max(500)
+  .describe('Why; kept in the audit trail, and shown to the person concerned.')
+
+const { email, phone, fullName } = User.shape
 
 export const AdminUser = z
   .object({
-    id: z.uuid(),
-    email: z.string().nullable(),
-    emailProven: z.boolean(),
-    phone: z.string().nullable(),
-    fullName: z.string().nullable(),
-    avatarUrl: z.string().nullable(),
-    language: z.enum(['ar', 'en']),
-    status: z.enum(accountStatuses),
-    statusReason: z.string().nullable(),
-    suspendedUntil: Time.nullable(),
-    deleteAt: Time.nullable(),
-    isAdmin: z.boolean(),
-    createdAt: Time,
-    lastSignInAt: Time.nullable(),
-    identities: z.array(Identity),
+    ...User.shape,
+    emailProven,
+    status: z.enum(accountStatuses).describe(
+      '`deletion_requested` lasts 14 days; signing in cancels it.',
+    ),
+    statusReason: z.string().nullable().describe('Why it is suspended or banned; else null.'),
+    suspendedUntil: Time.nullable().describe('When the suspension ends by itself; null: never.'),
+    deleteAt: Time.nullable().describe('When a requested deletion is carried out; else null.'),
+    isAdmin: z.boolean().describe('Whether it may use `/admin`.'),
+    lastSignInAt: Time.nullable().describe('null: it never signed in.'),
+    identities: z.array(Identity).describe('Oldest first.'),
   })
-  .openapi('AdminUser')
+  .openapi('AdminUser', { description: 'An account, as administrators see it.' })
 
 export const AuditEntry = z
   .object({
-    id: z.int(),
-    at: Time,
-    actor: z.object({ id: z.uuid(), fullName: z.string().nullable() }).nullable().openapi({
-      description: 'null for a change made in Studio, by SQL or by a job.',
-    }),
-    actorRole: z.string().openapi({ description: 'The database role.' }),
-    action: z.string().openapi({ example: 'account.status' }),
-    targetType: z.string().openapi({ example: 'account' }),
-    targetId: z.uuid().nullable(),
-    reason: z.string().nullable(),
-    before: z.record(z.string(), z.unknown()).nullable(),
-    after: z.record(z.string(), z.unknown()).nullable(),
+    id: z.int().min(1).describe('Grows with every entry.'),
+    at: Time.describe('When it was done.'),
+    actor: z.object({ id: z.uuid(), fullName }).nullable().describe(
+      'The administrator; null for a change made in Studio, by SQL or by a job.',
+    ),
+    actorRole: z.string().describe(
+      'The login at the database: `facade` is the API and its jobs, others are Studio and SQL.',
+    ),
+    action: z.string().describe('What was done.').openapi({ example: 'account.status' }),
+    targetType: z.string().describe('What it was done to.').openapi({ example: 'account' }),
+    targetId: z.uuid().nullable().describe('null where the target has no id.'),
+    reason: z.string().nullable().describe('The reason that the administrator gave; else null.'),
+    before: z.record(z.string(), z.unknown()).nullable().describe(
+      'The values that changed, as they were; null where there were none.',
+    ),
+    after: z.record(z.string(), z.unknown()).nullable().describe(
+      'The same values since then; null where there are none.',
+    ),
   })
-  .openapi('AuditEntry')
+  .openapi('AuditEntry', { description: 'Something that an administrator did.' })
 
-const count = z.int()
-const listingStatuses = [...statuses, 'deleted'] as const
 const byStatus = <T extends string>(states: readonly T[]) =>
-  z.partialRecord(z.enum(states), count).openapi({ description: 'Only statuses that occur.' })
+  z.partialRecord(z.enum(states), Count).describe('How many are in each status that occurs.')
 
 export const AdminUserPage = z
   .object({
     user: AdminUser,
-    identities: z.array(IdentityRecord),
-    sessions: count,
-    listings: byStatus(listingStatuses),
-    audit: z.array(AuditEntry),
+    identities: z.array(IdentityRecord).describe('In full, oldest first.'),
+    sessions: Count.describe('How many sessions are open.'),
+    listings: byStatus(everyStatus),
+    audit: z.array(AuditEntry).describe('What administrators did to it, newest first.'),
   })
-  .openapi('AdminUserPage')
+  .openapi('AdminUserPage', { description: 'An account with what a decision needs.' })
 
 export const UserStatus = z.strictObject({
-  status: z.enum(['active', 'suspended', 'banned']),
+  status: z.enum(['active', 'suspended', 'banned']).describe('`active` lifts a suspension or ban.'),
   reason: Reason,
-  until: Time.optional().openapi({ description: 'When the suspension ends.' }),
+  until: Time.optional().describe('When the suspension ends; without it, it has no end.'),
 })
 
 export const IdentityStatus = z.strictObject({
-  status: z.enum(['active', 'rejected', 'suspended']),
+  status: z.enum(['active', 'rejected', 'suspended']).describe(
+    '`active` verifies it, or lifts a suspension.',
+  ),
   reason: Reason,
 })
 
 const decisions = ['approve', 'reject', 'suspend', 'restore', 'uphold', 'dismiss'] as const
 export const moderationKinds = ['listing', 'changes', 'identity', 'report'] as const
+
+const allowed = z.array(z.enum(decisions)).describe('What can be decided on it now.')
 
 const reportTargets = ['property', 'identity', 'message', 'review'] as const
 const reportReasons = [
@@ -97,112 +112,126 @@ const reportReasons = [
 ] as const
 
 export const ReportFields = z.strictObject({
-  targetType: z.enum(reportTargets),
-  targetId: z.uuid(),
-  reason: z.enum(reportReasons),
+  targetType: z.enum(reportTargets).describe('What kind of thing is reported.'),
+  targetId: z.uuid().describe('The id of the reported thing.'),
+  reason: z.enum(reportReasons).describe(codeOf('reportReason')),
 })
+const note = z.string().nullable().describe('In the words of the reporter; null without any.')
 
 export const Report = z
   .object({
     id: z.uuid(),
     ...ReportFields.shape,
-    note: z.string().nullable(),
-    status: z.enum(['open', 'upheld', 'dismissed']),
+    note,
+    status: z.enum(['open', 'upheld', 'dismissed']).describe('`upheld`: the report was right.'),
     createdAt: Time,
   })
-  .openapi('Report')
+  .openapi('Report', { description: 'A report, as its reporter sees it.' })
 
 const Reported = z.object({
   ...ReportFields.shape,
-  note: z.string().nullable(),
-  reporter: z.object({ accountId: z.uuid(), identityId: z.uuid(), displayName: z.string() }),
+  note,
+  reporter: z.object({ accountId: z.uuid(), identityId: z.uuid(), displayName })
+    .describe('Who reported it.'),
   target: z
     .object({
       accountId: z.uuid(),
       identityId: z.uuid(),
-      displayName: z.string(),
-      status: z.string().nullable(),
-      text: z.string().nullable(),
+      displayName,
+      status: z.string().nullable().describe(
+        'Of a listing or identity its status, of a review `shown` or `hidden`, of a message null.',
+      ),
+      text: z.string().nullable().describe(
+        'The title of a listing, the text of a message or review; null of an identity.',
+      ),
     })
     .nullable()
-    .openapi({ description: 'Whom the report is about, and its visible content.' }),
+    .describe('Whom the report is about, and its visible content; null: it is gone.'),
 })
 
 const WaitingIdentity = z.object({
-  accountId: z.uuid(),
-  fullName: z.string().nullable(),
-  email: z.string().nullable(),
-  phone: z.string().nullable(),
+  accountId: z.uuid().describe('The account that it belongs to.'),
+  fullName,
+  email,
+  phone,
   record: IdentityRecord,
-}).openapi({ description: 'The company or office with its licence, and whose it is.' })
+}).describe('The company or office with its licence, and whose it is.')
 
 export const ModerationItem = z
   .object({
-    id: z.uuid(),
-    kind: z.enum(moderationKinds),
-    since: Time,
-    decisions: z.array(z.enum(decisions)),
-    listing: z.union([Property, z.null()]),
-    changes: z.record(z.string(), z.unknown()).nullable().openapi({
-      description: 'What the owner wants to change; until the decision the listing stays as it is.',
-    }),
+    id: z.uuid().describe('Of the listing, identity or report: for `decide`.'),
+    kind: z.enum(moderationKinds).describe('Which of the fields below it has.'),
+    since: Time.describe('Since when it waits.'),
+    decisions: allowed,
+    listing: z.union([Property, z.null()]).describe('Of kind `listing` and `changes`.'),
+    changes: z.record(z.string(), z.unknown()).nullable().describe(
+      'What the owner wants to change; until the decision the listing stays as it is.',
+    ),
     identity: WaitingIdentity.nullable(),
-    report: Reported.nullable(),
+    report: Reported.nullable().describe('Of kind `report`.'),
   })
-  .openapi('ModerationItem')
+  .openapi('ModerationItem', { description: 'Something that awaits a decision.' })
 
 export const Decision = z.strictObject({
-  decision: z.enum(decisions),
-  reason: Reason.optional().openapi({ description: 'Required to reject, suspend and uphold.' }),
+  decision: z.enum(decisions).describe('One of the `decisions` of the item.'),
+  reason: Reason.optional().describe('Required to reject, suspend and uphold.'),
 })
 
 export const Decided = z
   .object({
-    id: z.uuid(),
-    kind: z.enum(['listing', 'identity', 'report']),
-    status: z.string(),
-    decisions: z.array(z.enum(decisions)),
+    id: z.uuid().describe('Of the listing, identity or report.'),
+    kind: z.enum(['listing', 'identity', 'report']).describe('What was decided on.'),
+    status: z.string().describe('The status that it has now.'),
+    decisions: allowed,
   })
-  .openapi('Decided')
+  .openapi('Decided', { description: 'What a decision led to.' })
 
-const times = { since: Time.optional(), until: Time.optional() }
+export const times = {
+  since: Time.optional().describe('Not before this moment.'),
+  until: Time.optional().describe('Before this moment.'),
+}
 const page = { cursor: Cursor.optional(), limit: Limit }
-const newestFirst = z.enum(['newest', 'oldest']).default('newest')
+const order = 'The order of the page.'
+export const newestFirst = z.enum(['newest', 'oldest']).default('newest').describe(order)
 
 export const UserQuery = z.strictObject({
-  q: z.string().min(3).max(120).optional().openapi({
-    description: 'A part of an email, phone or name, or the id of an account or identity.',
-  }),
-  status: z.enum(accountStatuses).optional(),
-  type: identityType.optional().openapi({
-    description: 'Accounts with an identity of this type; with `identityStatus`, in that state.',
-  }),
-  identityStatus: identityStatus.optional(),
+  q: z.string().min(3).max(120).optional().describe(
+    'A part of an email, phone or name, or the id of an account or identity.',
+  ),
+  status: z.enum(accountStatuses).optional().describe('Accounts in this state.'),
+  type: identityType.optional().describe(
+    'Accounts with an identity of this type; with `identityStatus`, in that state.',
+  ),
+  identityStatus: identityStatus.optional().describe('Accounts with an identity in this state.'),
   isAdmin: z.enum(['true', 'false']).transform((given) => given === 'true').optional()
-    .openapi({ type: 'boolean' }),
+    .openapi({ type: 'boolean', description: 'true: administrators only; false: all others.' }),
   ...times,
-  sort: z.enum(['newest', 'oldest', 'name']).default('newest'),
+  sort: z.enum(['newest', 'oldest', 'name']).default('newest').describe(order),
   ...page,
 })
 
 export const ModerationQuery = z.strictObject({
-  kind: z.enum(moderationKinds).optional(),
-  accountId: z.uuid().optional().openapi({ description: 'Of the owner, or of the reporter.' }),
-  listingType: Type.optional(),
-  areaId: z.string().min(1).max(60).optional(),
-  identityType: z.enum(['company', 'office']).optional(),
-  targetType: z.enum(reportTargets).optional(),
-  reportReason: z.enum(reportReasons).optional(),
+  kind: z.enum(moderationKinds).optional().describe('Only what awaits this kind of decision.'),
+  accountId: z.uuid().optional().describe('Of the owner, or of the reporter.'),
+  listingType: Type.optional().describe('Listings of this type, and changes of such.'),
+  areaId: z.string().min(1).max(60).optional().describe('Listings in this area.'),
+  identityType: z.enum(['company', 'office']).optional().describe('Identities of this type.'),
+  targetType: z.enum(reportTargets).optional().describe('Reports of this kind of thing.'),
+  reportReason: z.enum(reportReasons).optional().describe('Reports for this reason.'),
   ...times,
-  sort: z.enum(['oldest', 'newest']).default('oldest'),
+  sort: z.enum(['oldest', 'newest']).default('oldest').describe(order),
   ...page,
 })
 
 export const AuditQuery = z.strictObject({
-  actorId: z.uuid().optional(),
-  action: z.string().min(1).max(60).optional(),
-  targetType: z.string().min(1).max(60).optional(),
-  targetId: z.uuid().optional(),
+  actorId: z.uuid().optional().describe('What this administrator did.'),
+  action: z.string().min(1).max(60).optional().describe('What was done.').openapi({
+    example: 'account.status',
+  }),
+  targetType: z.string().min(1).max(60).optional().describe('What it was done to.').openapi({
+    example: 'account',
+  }),
+  targetId: z.uuid().optional().describe('What was done to this account, identity, listing …'),
   ...times,
   sort: newestFirst,
   ...page,
@@ -210,13 +239,19 @@ export const AuditQuery = z.strictObject({
 
 export const AdminStats = z
   .object({
-    users: z.object({ total: count, byStatus: byStatus(accountStatuses) }),
-    newUsers: count.openapi({ description: 'In the last 7 days.' }),
+    users: z.object({ total: Count, byStatus: byStatus(accountStatuses) }).describe('Accounts.'),
+    newUsers: Count.describe('Accounts made in the last 7 days.'),
     identities: z.object({
-      total: count,
-      byType: z.record(z.string(), z.record(z.string(), count)),
-    }),
-    listings: z.object({ total: count, byStatus: byStatus(listingStatuses) }),
-    waiting: z.object({ identities: count, listings: count, changes: count, reports: count }),
+      total: Count,
+      byType: z.partialRecord(identityType, byStatus(identityStatus.options))
+        .describe('By type, then by status.'),
+    }).describe('Identities, by type and status.'),
+    listings: z.object({ total: Count, byStatus: byStatus(everyStatus) }).describe('Listings.'),
+    waiting: z.object({
+      identities: Count.describe('Companies and offices that await verification.'),
+      listings: Count.describe('Listings that await publishing.'),
+      changes: Count.describe('Published listings with changes to be approved.'),
+      reports: Count.describe('Open reports.'),
+    }).describe('What awaits a decision.'),
   })
-  .openapi('AdminStats')
+  .openapi('AdminStats', { description: 'The figures of the whole marketplace.' })

@@ -16,7 +16,9 @@ const list = route({
   path: '/',
   summary: 'List my invoices, newest first',
   description: 'Each with its payments.',
-  request: { query: PageQuery.extend({ state: InvoiceState.optional() }) },
+  request: {
+    query: PageQuery.extend({ state: InvoiceState.optional().describe('Invoices in this state.') }),
+  },
   responses: {
     200: json(pageOf('InvoicePage', Invoice), 'Of the acting identity.'),
   },
@@ -48,9 +50,13 @@ const receipt = route({
   responses: {
     200: json(
       z.object({
-        receipt: z.looseObject({ number: z.string(), total: z.string(), payer: z.string() }),
-        html: z.string().openapi({ description: 'A complete page in Arabic.' }),
-      }).openapi('Receipt'),
+        receipt: z.looseObject({
+          number: z.string().describe('The number of the invoice.'),
+          total: z.string().describe('What was paid, in dinars with three decimals.'),
+          payer: z.string().describe('Who paid, by the name at that time.'),
+        }).describe('What the page shows, with more than these fields.'),
+        html: z.string().describe('A complete page in Arabic.'),
+      }).openapi('Receipt', { description: 'The receipt of a paid invoice.' }),
       'Never changes once the invoice is paid.',
     ),
   },

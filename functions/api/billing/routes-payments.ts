@@ -18,7 +18,7 @@ import {
 import type { Check } from '../http/checks.ts'
 import { problem } from '../http/problem.ts'
 import { acting, area, body, json, route, send, withoutToken } from '../http/route.ts'
-import { Invoice, OneInvoice } from './schemas.ts'
+import { Invoice, OneInvoice, providerNames } from './schemas.ts'
 
 const tags = ['payments']
 
@@ -71,7 +71,7 @@ const charge = route({
   ],
   idempotent: true,
   request: body(z.strictObject({
-    invoiceId: z.uuid(),
+    invoiceId: z.uuid().describe('What is to be paid.'),
     returnUrl: z.string().max(250).openapi({
       description: 'One of the allowed addresses (RETURN_URLS), or a path below one; outside ' +
         'production also localhost and any app’s own scheme. A refusal names them in `allowed`.',
@@ -80,7 +80,10 @@ const charge = route({
   })),
   responses: {
     200: json(
-      z.object({ paymentId: z.uuid(), redirectUrl: z.string() }).openapi('Charge'),
+      z.object({
+        paymentId: z.uuid(),
+        redirectUrl: z.url().describe('The page of the provider where the person pays.'),
+      }).openapi('Charge', { description: 'A payment that has begun.' }),
       'Where the person pays.',
     ),
   },
@@ -178,9 +181,9 @@ function eventIn(c: ApiContext, from: Provider): ProviderEvent | undefined {
 }
 
 const WebhookReceived = z.object({
-  received: z.literal(true),
-  duplicate: z.boolean(),
-}).openapi('WebhookTaken')
+  received: z.literal(true).describe('It need not be sent again.'),
+  duplicate: z.boolean().describe('Whether this event had come before.'),
+}).openapi('WebhookTaken', { description: 'The event is stored.' })
 
 const webhook = {
   ...withoutToken,
@@ -192,7 +195,25 @@ const webhook = {
   responses: { 200: json(WebhookReceived, 'Received, now or before.') },
 } as const
 
-const anyEvent = body(z.looseObject({}))
+const signature = z.string().optional()
+
+const anyEvent = {
+  // One of them: it says who sends.
+  headers: z.object({
+    hashstring: signature.describe(
+      'Of Tap: HMAC-SHA256 in hex over the facts of the event, with the secret key.',
+    ),
+    'myfatoorah-signature': signature.describe(
+      'Of MyFatoorah: HMAC-SHA256 in Base64 over the facts of the event, with the webhook secret.',
+    ),
+    'sandbox-signature': signature
+      .openapi({ example: `t=1793491200,v1=${'0a'.repeat(32)}` })
+      .describe('Of the sandbox: seconds, and HMAC-SHA256 in hex over them, a dot and the body.'),
+  }),
+  ...body(
+    z.looseObject({}).openapi('ProviderEvent', { description: 'As the provider defines it.' }),
+  ),
+}
 
 const webhookAny = route({
   ...webhook,
@@ -214,7 +235,7 @@ const webhookOf = route({
   description: 'The same, for the provider in the path.',
   request: {
     ...anyEvent,
-    params: z.strictObject({ provider: z.enum(['tap', 'myfatoorah', 'sandbox']) }),
+    params: z.strictObject({ provider: z.enum(providerNames) }),
   },
 })
 

@@ -1,39 +1,46 @@
 /** Plans, and subscribing to them. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import { acting, area, body, json, mine, route, send } from '../http/route.ts'
+import { acting, area, body, Count, json, mine, Money, route, send, Time } from '../http/route.ts'
 import { Invoice } from './schemas.ts'
 
 const tags = ['plans']
 
 const Plan = z.object({
   id: z.uuid(),
-  code: z.string(),
+  code: z.string().describe('Its short name. Whoever has no other plan has the one called `free`.'),
   nameAr: z.string(),
   nameEn: z.string(),
-  audience: z.enum(['individual', 'office', 'company']),
-  price: z.number().openapi({ description: 'KWD per interval.' }),
-  intervalDays: z.int(),
-  activeListings: z.int(),
-  listingDays: z.int(),
-  photosPerListing: z.int(),
-  featuredCredits: z.int(),
-}).openapi('Plan')
+  audience: z.enum(['individual', 'office', 'company']).describe('Which identities can have it.'),
+  price: Money.openapi({ description: 'For one interval, in dinars.' }),
+  intervalDays: Count.describe('How many days one payment lasts.'),
+  activeListings: Count.describe('How many listings can be active at a time.'),
+  listingDays: Count.describe('How many days a listing lives once published.'),
+  photosPerListing: Count.describe('How many pictures a listing can have.'),
+  featuredCredits: Count.describe('How many featured listings come with each interval.'),
+}).openapi('Plan', { description: 'What can be subscribed to.' })
+
+const payWith = z.enum(['invoice', 'wallet']).describe(
+  'How it is paid and renewed: by invoices, or from the wallet by itself.',
+)
+const limit = Count.describe('How many the plan allows.')
 
 const CurrentPlan = z.object({
   plan: Plan,
   subscription: z.object({
-    startsAt: z.string(),
-    endsAt: z.string(),
-    payWith: z.enum(['invoice', 'wallet']),
-    renews: z.boolean(),
-  }).nullable().openapi({ description: 'null on the free plan.' }),
+    startsAt: Time.describe('When it began.'),
+    endsAt: Time.describe('It is paid until then.'),
+    payWith,
+    renews: z.boolean().describe('false once it is cancelled: it still runs to its end.'),
+  }).nullable().describe('null on the free plan.'),
   usage: z.object({
-    activeListings: z.object({ limit: z.int(), used: z.int() }),
-    photosPerListing: z.object({ limit: z.int() }),
-    featuredCredits: z.object({ limit: z.int(), left: z.int() }),
-  }),
-}).openapi('CurrentPlan')
+    activeListings: z.object({ limit, used: Count.describe('How many are active now.') })
+      .describe('Listings that are active at a time.'),
+    photosPerListing: z.object({ limit }).describe('Pictures of each listing.'),
+    featuredCredits: z.object({ limit, left: Count.describe('How many have not been used.') })
+      .describe('Featured listings of this interval.'),
+  }).describe('How much of the plan is used.'),
+}).openapi('CurrentPlan', { description: 'The plan that an identity has, and what is used of it.' })
 
 const list = route({
   ...mine,
@@ -44,7 +51,10 @@ const list = route({
   summary: 'List the available plans',
   description: 'Of every audience; an identity can subscribe to those of its own type.',
   responses: {
-    200: json(z.object({ items: z.array(Plan) }).openapi('Plans'), 'In display order.'),
+    200: json(
+      z.object({ items: z.array(Plan) }).openapi('Plans', { description: 'All plans.' }),
+      'In display order.',
+    ),
   },
 })
 
@@ -73,10 +83,12 @@ const subscribe = route({
     '(`POST /payments/charge`): the plan holds from then on.',
   errors: ['plan_not_found', 'plan_audience_mismatch', 'already_subscribed', 'wallet_insufficient'],
   idempotent: true,
-  request: body(z.strictObject({ planId: z.uuid(), payWith: z.enum(['invoice', 'wallet']) })),
+  request: body(z.strictObject({ planId: z.uuid(), payWith })),
   responses: {
     201: json(
-      z.object({ invoice: Invoice, current: CurrentPlan }).openapi('Subscribed'),
+      z.object({ invoice: Invoice, current: CurrentPlan }).openapi('Subscribed', {
+        description: 'The invoice of a subscription, and the plan that holds now.',
+      }),
       'The invoice, open or paid, and the plan that holds now.',
     ),
   },

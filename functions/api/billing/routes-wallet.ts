@@ -1,11 +1,21 @@
 /** The wallet of the acting identity. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import { acting, area, body, json, pageOf, PageQuery, route, send } from '../http/route.ts'
-import { Invoice } from './schemas.ts'
+import {
+  acting,
+  area,
+  body,
+  json,
+  Money,
+  pageOf,
+  PageQuery,
+  route,
+  send,
+  Time,
+} from '../http/route.ts'
+import { currency, Invoice } from './schemas.ts'
 
 const tags = ['wallet']
-const currency = z.literal('KWD')
 
 const wallet = route({
   ...acting,
@@ -17,23 +27,34 @@ const wallet = route({
   description: '`held` is on its way back to where it came from.',
   responses: {
     200: json(
-      z.object({ available: z.number(), held: z.number(), currency }).openapi('Wallet'),
+      z.object({
+        available: Money.openapi({ description: 'What can be spent, in dinars.' }),
+        held: Money.openapi({
+          description: 'What is on its way back to where it came from, in dinars.',
+        }),
+        currency,
+      }).openapi('Wallet', { description: 'The balance of an identity.' }),
       'held is being refunded to its source.',
     ),
   },
 })
 
 const Transaction = z.object({
-  id: z.int(),
-  transferId: z.uuid(),
-  kind: z.enum(['topup', 'payment', 'purchase', 'refund', 'hold', 'release', 'adjustment']),
-  part: z.enum(['available', 'held']),
-  amount: z.number().openapi({ description: 'Positive for credits, negative for debits.' }),
-  balanceAfter: z.number(),
+  id: z.int().min(1).describe('Grows with every entry.'),
+  transferId: z.uuid().describe('The same for the entries that belong together.'),
+  kind: z.enum(['topup', 'payment', 'purchase', 'refund', 'hold', 'release', 'adjustment'])
+    .describe(
+      '`purchase` is paid from the wallet, `payment` at a provider; `hold` is a refund to its ' +
+        'source that has begun, `release` one that was rejected; an administrator makes an ' +
+        '`adjustment`.',
+    ),
+  part: z.enum(['available', 'held']).describe('Which part of the wallet it changed.'),
+  amount: Money.openapi({ description: 'In dinars: positive came in, negative went out.' }),
+  balanceAfter: Money.openapi({ description: 'What that part held afterwards, in dinars.' }),
   currency,
-  invoiceId: z.uuid().nullable(),
-  createdAt: z.string(),
-}).openapi('WalletTransaction')
+  invoiceId: z.uuid().nullable().describe('The invoice that it belongs to; null without one.'),
+  createdAt: Time,
+}).openapi('WalletTransaction', { description: 'An entry of the ledger.' })
 
 const transactions = route({
   ...acting,
@@ -64,8 +85,9 @@ const topUp = route({
   errors: ['amount_out_of_range'],
   idempotent: true,
   request: body(z.strictObject({
-    amount: z.number().min(1, outside).max(1000, outside)
-      .refine((amount) => /^\d+(\.\d{1,3})?$/.test(String(amount)), outside),
+    amount: Money.min(1, outside).max(1000, outside)
+      .refine((amount) => /^\d+(\.\d{1,3})?$/.test(String(amount)), outside)
+      .openapi({ description: 'How much to add, in dinars.', minimum: 1, maximum: 1000 }),
   })),
   responses: { 201: json(Invoice, 'To be charged.') },
 })

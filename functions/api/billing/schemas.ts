@@ -1,7 +1,9 @@
 /** Invoices and payments as clients see them. */
 import { z } from '@hono/zod-openapi'
+import { Count, Money, Time } from '../http/route.ts'
 
-const Amount = z.number().openapi({ description: 'KWD, exact to the fils.' })
+export const currency = z.literal('KWD')
+export const providerNames = ['tap', 'myfatoorah', 'sandbox'] as const
 
 export const InvoiceState = z.enum([
   'open',
@@ -12,43 +14,58 @@ export const InvoiceState = z.enum([
   'paid',
   'partially_refunded',
   'refunded',
-])
+]).describe('`processing`: a payment is under way; `failed` can be paid again.')
+
+const purpose = z.enum(['plan', 'topup', 'feature']).describe(
+  'A plan, an amount for the wallet, or a feature of a listing.',
+)
 
 const Line = z.object({
-  kind: z.enum(['plan', 'topup', 'feature']),
+  kind: purpose,
   titleAr: z.string(),
   titleEn: z.string(),
-  quantity: z.int(),
-  unitPrice: Amount,
-  amount: Amount,
-}).openapi('InvoiceLine')
+  quantity: Count.describe('How many.'),
+  unitPrice: Money.openapi({ description: 'The price of one, in dinars.' }),
+  amount: Money.openapi({ description: 'The price of all, in dinars.' }),
+}).openapi('InvoiceLine', { description: 'What an invoice is for, as it was when it was issued.' })
 
 const Payment = z.object({
-  id: z.uuid(),
-  provider: z.enum(['tap', 'myfatoorah', 'sandbox']),
-  state: z.enum(['starting', 'open', 'superseded', 'failed', 'captured', 'surplus']),
-  amount: Amount,
-  currency: z.literal('KWD'),
-  method: z.string().nullable(),
-  reference: z.string().nullable().openapi({ description: "The provider's." }),
-  createdAt: z.string(),
-  capturedAt: z.string().nullable(),
-}).openapi('Payment')
+  id: z.uuid().describe('The reference that the provider knows it by.'),
+  provider: z.enum(providerNames),
+  state: z.enum(['starting', 'open', 'superseded', 'failed', 'captured', 'surplus']).describe(
+    '`starting`: the provider was asked; `open`: it waits for the person; `superseded`: a newer ' +
+      'one took its place; `captured`: paid; `surplus`: paid after the invoice was.',
+  ),
+  amount: Money,
+  currency,
+  method: z.string().nullable().describe('As the provider names it; null: not known yet.').openapi({
+    example: 'KNET',
+  }),
+  reference: z.string().nullable().describe(
+    'By which the provider knows it; null: it has not answered yet.',
+  ),
+  createdAt: Time,
+  capturedAt: Time.nullable().describe('When it was paid; null: it was not.'),
+}).openapi('Payment', { description: 'An attempt to pay an invoice at a payment provider.' })
 
 export const Invoice = z.object({
   id: z.uuid(),
-  number: z.string().openapi({ example: 'INV-2026-000123' }),
-  purpose: z.enum(['plan', 'topup', 'feature']),
-  lines: z.array(Line),
-  total: Amount,
-  currency: z.literal('KWD'),
+  number: z.string().describe('As people quote it; numbers of a year have no gaps.').openapi({
+    example: 'INV-2026-000123',
+  }),
+  purpose,
+  lines: z.array(Line).describe('What it is made of.'),
+  total: Money.openapi({ description: 'The sum of its lines, in dinars.' }),
+  currency,
   state: InvoiceState,
-  issuedAt: z.string(),
-  dueAt: z.string(),
-  paidAt: z.string().nullable(),
-  paidWith: z.enum(['charge', 'wallet']).nullable(),
-  refunded: Amount,
-  payments: z.array(Payment),
-}).openapi('Invoice')
+  issuedAt: Time.describe('When it was made.'),
+  dueAt: Time.describe('It expires if it is not paid by then.'),
+  paidAt: Time.nullable().describe('null: not paid.'),
+  paidWith: z.enum(['charge', 'wallet']).nullable().describe(
+    'At the payment provider or from the wallet; null: not paid.',
+  ),
+  refunded: Money.openapi({ description: 'What has been given back so far, in dinars.' }),
+  payments: z.array(Payment).describe('Every attempt to pay it, oldest first.'),
+}).openapi('Invoice', { description: 'What an identity has to pay, or has paid.' })
 
 export const OneInvoice = z.strictObject({ invoiceId: z.uuid() })

@@ -17,7 +17,9 @@ import { Party } from '../organisations/schemas.ts'
 const tags = ['chat']
 const OneIdentity = z.strictObject({ identityId: z.uuid() })
 
-const Block = Party.extend({ createdAt: Time }).openapi('Block')
+const Block = Party.extend({ createdAt: Time }).openapi('Block', {
+  description: 'Somebody whom the account blocks.',
+})
 
 const list = route({
   ...mine,

@@ -10,6 +10,7 @@ import {
   acting,
   area,
   body,
+  Count,
   json,
   Limit,
   pageFields,
@@ -44,11 +45,9 @@ const create = route({
   idempotent: true,
   request: body(
     z.strictObject({
-      propertyId: z.uuid().optional().openapi({ description: 'About this listing.' }),
-      identityId: z.uuid().optional().openapi({
-        description: 'With this identity, in general.',
-      }),
-      message: MessageText.optional().openapi({ description: 'The first message.' }),
+      propertyId: z.uuid().optional().describe('About this listing.'),
+      identityId: z.uuid().optional().describe('With this identity, in general.'),
+      message: MessageText.optional().describe('The first message.'),
     }).refine(({ propertyId, identityId }) => propertyId ?? identityId, {
       path: ['propertyId'],
     }),
@@ -70,7 +69,10 @@ const list = route({
   request: { query: PageQuery },
   responses: {
     200: json(
-      pageFields(Conversation).extend({ unreadTotal: z.int(), realtimeTopic })
+      pageFields(Conversation).extend({
+        unreadTotal: Count.describe('How many messages are unread in all conversations.'),
+        realtimeTopic,
+      })
         .openapi('ConversationPage'),
       'Of the acting identity. With limit=1 it tells who looks now and then whether anything was ' +
         'missed.',
@@ -104,14 +106,21 @@ const messages = route({
   errors: ['conversation_not_found'],
   request: {
     params: OneConversation,
-    query: z.strictObject({ beforeSeq: Seq, afterSeq: Seq, limit: Limit }).refine(
+    query: z.strictObject({
+      beforeSeq: Seq.describe('Messages before this one.'),
+      afterSeq: Seq.describe('Messages after this one.'),
+      limit: Limit,
+    }).refine(
       ({ beforeSeq, afterSeq }) => beforeSeq === undefined || afterSeq === undefined,
       { path: ['afterSeq'] },
     ),
   },
   responses: {
     200: json(
-      z.object({ items: z.array(Message), hasMore: z.boolean() }).openapi('MessagePage'),
+      z.object({
+        items: z.array(Message).describe('By ascending `seq`.'),
+        hasMore: z.boolean().describe('Whether there is more in the direction that was asked for.'),
+      }).openapi('MessagePage', { description: 'A part of the history.' }),
       'By ascending seq. hasMore: there is more in the direction that was asked for.',
     ),
   },
@@ -153,13 +162,21 @@ const read = route({
       required: false,
       content: {
         'application/json': {
-          schema: z.strictObject({ upToSeq: z.int().min(0).max(2_147_483_647).optional() }),
+          schema: z.strictObject({
+            upToSeq: z.int().min(0).max(2_147_483_647).optional().describe(
+              'The last message that was read; without it all of them.',
+            ),
+          }),
         },
       },
     },
   },
   responses: {
-    200: json(z.object({ unread: z.int() }).openapi('Unread'), 'The remaining unread messages.'),
+    200: json(
+      z.object({ unread: Count.describe('How many messages are unread.') })
+        .openapi('Unread', { description: 'What is left to read in the conversation.' }),
+      'The remaining unread messages.',
+    ),
   },
 })
 

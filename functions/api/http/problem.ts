@@ -16,31 +16,25 @@ export const Problem = z
         description: 'What went wrong, for programs; each operation lists its own.',
         example: 'property_not_found',
       }),
-      message: z.string().openapi({
-        description: 'For people: Arabic, or English with Accept-Language: en.',
-      }),
-      messageEn: z.string(),
+      message: z.string().describe('For people: Arabic, or English with Accept-Language: en.'),
+      messageEn: z.string().describe('Always in English.'),
       fields: z
         .array(
           z.object({
-            path: z.string().openapi({
-              description:
-                'The field, parameter or header, as in location.lat; empty: the whole body.',
-            }),
-            code: z.string().openapi({
-              description:
-                'A code of the table, or required, unknown, too_small, too_big, invalid.',
-            }),
-            message: z.string(),
+            path: z.string().describe(
+              'The field, parameter or header, as in location.lat; empty: the whole body.',
+            ),
+            code: z.string().describe(
+              'A code of the table, or required, unknown, too_small, too_big, invalid.',
+            ),
+            message: z.string().describe('What is wrong with it, for people.'),
           }),
         )
         .optional()
-        .openapi({ description: 'What is wrong with the input, where that is what is wrong.' }),
-      retryAfter: z.int().optional().openapi({ description: 'Seconds, also in Retry-After.' }),
-      requestId: z.uuid().openapi({
-        description: 'Also in X-Request-Id; for questions to support.',
-      }),
-    }).openapi({ description: 'Some codes add facts, such as attemptsLeft of otp_invalid.' }),
+        .describe('What is wrong with the input, where that is what is wrong.'),
+      retryAfter: z.int().min(0).optional().describe('Seconds, also in Retry-After.'),
+      requestId: z.uuid().describe('Also in X-Request-Id; for questions to support.'),
+    }).describe('Some codes add facts, such as attemptsLeft of otp_invalid.'),
   })
   .openapi('Problem', { description: 'The one shape of every error.' })
 

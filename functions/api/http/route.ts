@@ -89,26 +89,50 @@ export const body = <T extends z.ZodType>(schema: T) => ({
 /** A moment, as Postgres writes it. */
 export const Time = z.iso.datetime({ offset: true })
 
+/** How many. */
+export const Count = z.int().min(0)
+
+export const Latitude = z.number().min(-90).max(90).describe('Degrees north.')
+export const Longitude = z.number().min(-180).max(180).describe('Degrees east.')
+
+/** The address of a picture that may be missing. */
+export const Picture = z.url().nullable().describe('Address of the picture; null without one.')
+
 /** An amount of KWD with the decimals that it has, at most three. */
 export const Money = z.number().openapi('Money', {
   description: 'An amount of Kuwaiti dinars, exact to the fils: at most three decimals.',
   example: 650,
 })
 
+/** What a route takes, each with the sentence of the record's field of that name, unless it has its own. */
+export const describedAs = <Fields extends Record<string, z.ZodType>>(
+  record: Record<string, z.ZodType>,
+  fields: Fields,
+) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => {
+      const description = field.description ?? record[name]?.description
+      return [name, description ? field.describe(description) : field]
+    }),
+  ) as Fields
+
 /** As a union: beside nullable() a description would be all that is left of it. */
 export const MoneyOrNull = z.union([Money, z.null()])
 
 export const Limit = inQuery(z.int().min(1).max(50)).default(20).openapi({
   type: 'integer',
+  minimum: 1,
+  maximum: 50,
+  default: 20,
   description: 'How many items a page has at most.',
 })
 
 const malformed = { error: 'cursor_invalid' }
 
 /** The opaque place after the last row seen; the database reads it. */
-export const Cursor = z.string(malformed).min(1, malformed).max(4000, malformed).openapi({
-  description: 'nextCursor of the page before; nothing for the first page.',
-})
+export const Cursor = z.string(malformed).min(1, malformed).max(4000, malformed).describe(
+  'nextCursor of the page before; nothing for the first page.',
+)
 
 export const PageQuery = z.strictObject({ cursor: Cursor.optional(), limit: Limit })
 
@@ -119,7 +143,7 @@ export const pageOf = <T extends z.ZodType>(name: string, item: T) => pageFields
 export const pageFields = <T extends z.ZodType>(item: T) =>
   z.object({
     items: z.array(item),
-    nextCursor: z.string().nullable().openapi({
-      description: 'The cursor of the next page; null on the last one.',
-    }),
+    nextCursor: z.string().nullable().describe(
+      'The cursor of the next page; null on the last one.',
+    ),
   })

@@ -20,8 +20,8 @@ const order = route({
     params: OneProperty,
     ...body(
       z.strictObject({
-        mediaIds: z.array(z.uuid()).max(100).openapi({ description: 'All of them, each once.' }),
-      }).openapi('MediaOrder'),
+        mediaIds: z.array(z.uuid()).max(100).describe('All of them, each once.'),
+      }).openapi('MediaOrder', { description: 'The pictures in their new order.' }),
     ),
   },
   responses: { 200: property },

@@ -1,7 +1,8 @@
 /** Media: pictures of people and listings. */
 import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/context.ts'
-import { acting, area, json, mine, route, send } from '../http/route.ts'
+import { acting, area, Count, json, mine, route, send } from '../http/route.ts'
+import { Media } from '../properties/schemas.ts'
 import { uploadAvatar } from './upload-avatar.ts'
 import { maxFiles, uploadListings } from './upload-listings.ts'
 import { withUploadSlot } from './upload-memory.ts'
@@ -9,12 +10,18 @@ import { withUploadSlot } from './upload-memory.ts'
 const tags = ['media']
 
 /** For the description only: the form is read part by part and never parsed as a whole. */
-const form = (properties: Record<string, unknown>, required: string[]) => ({
+const form = (file: string, properties: Record<string, unknown>) => ({
   body: {
     required: true,
     content: {
       'multipart/form-data': {
-        schema: { type: 'object', additionalProperties: false, properties, required } as never,
+        schema: {
+          type: 'object',
+          additionalProperties: false,
+          properties,
+          required: [file],
+        } as never,
+        encoding: { [file]: { contentType: 'image/jpeg, image/png, image/webp' } },
       },
     },
   },
@@ -34,33 +41,38 @@ const avatar = route({
     'taken out of it. Show it with `PATCH /auth/me {avatarMediaId}`; what is not used within a ' +
     'day is removed. At most 60 uploads an hour.',
   errors: ['quota_exceeded', 'file_too_large', 'file_not_image', 'file_missing'],
-  request: form({ file: { ...picture, description: 'At most 5 MiB.' } }, ['file']),
+  request: form('file', { file: { ...picture, description: 'At most 5 MiB.' } }),
   responses: {
     201: json(
-      z.object({ mediaId: z.uuid(), url: z.string(), width: z.int(), height: z.int() })
-        .openapi('UploadedAvatar'),
+      Media.pick({ url: true, width: true, height: true }).extend({
+        mediaId: z.uuid().describe('For `avatarMediaId` of `PATCH /auth/me`.'),
+      }).openapi('UploadedAvatar', { description: 'A picture that was uploaded.' }),
       'Removed after a day unless it is used.',
     ),
   },
 })
 
-const FileError = z.looseObject({ code: z.string(), message: z.string(), messageEn: z.string() })
+const FileError = z.looseObject({
+  code: z.string().describe('A code of `GET /errors`.'),
+  message: z.string().describe('For people: Arabic, or English with Accept-Language: en.'),
+  messageEn: z.string().describe('Always in English.'),
+})
 
 const Uploaded = z
   .object({
-    propertyId: z.uuid().nullable(),
-    uploadSessionId: z.uuid(),
+    propertyId: z.uuid().nullable().describe('The listing; null: still to be created.'),
+    uploadSessionId: z.uuid().describe('To be sent with `POST /properties`.'),
     files: z.array(z.object({
-      index: z.int(),
-      name: z.string().openapi({ description: 'As sent; text to show, never a path.' }),
-      ok: z.boolean(),
-      mediaId: z.uuid().optional(),
-      url: z.string().optional(),
-      position: z.int().optional(),
-      error: FileError.optional(),
-    })),
+      index: Count.describe('Its place among the files as they were sent.'),
+      name: z.string().describe('As sent; text to show, never a path.'),
+      ok: z.boolean().describe('Whether it was accepted.'),
+      mediaId: z.uuid().optional().describe('Of an accepted one.'),
+      url: Media.shape.url.optional(),
+      position: Media.shape.position.optional(),
+      error: FileError.optional().describe('Why it was not accepted.'),
+    })).describe('The outcome of each file, in the order sent.'),
   })
-  .openapi('UploadedListingMedia')
+  .openapi('UploadedListingMedia', { description: 'What became of the files of an upload.' })
 
 const listings = route({
   ...acting,
@@ -75,17 +87,32 @@ const listings = route({
     'send it with `POST /properties`. Each file has its own outcome; 422 only if none was good. ' +
     'At most 60 uploads an hour.',
   errors: ['property_not_found', 'property_state_conflict', 'quota_exceeded', 'file_missing'],
-  request: form({
-    files: { type: 'array', items: picture, minItems: 1, maxItems: maxFiles },
-    propertyId: { type: 'string', format: 'uuid' },
+  request: form('files', {
+    files: {
+      type: 'array',
+      items: picture,
+      minItems: 1,
+      maxItems: maxFiles,
+      description: 'In their order, each at most 10 MiB.',
+    },
+    propertyId: {
+      type: 'string',
+      format: 'uuid',
+      description: 'The listing that the pictures are for; without it, one still to be created.',
+    },
     uploadSessionId: {
       type: 'string',
       format: 'uuid',
       description:
         'Identifies the upload session; chosen by the client, or taken from the first answer.',
     },
-    startPosition: { type: 'integer', minimum: 0, maximum: 999 },
-  }, ['files']),
+    startPosition: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 999,
+      description: 'The place of the first of these pictures; without it they go to the end.',
+    },
+  }),
   responses: {
     201: json(
       Uploaded,

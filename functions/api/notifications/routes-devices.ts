@@ -3,20 +3,23 @@ import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { area, body, json, mine, pageOf, route, send, sendNothing, Time } from '../http/route.ts'
 
-const visible = /^[^\p{Cc}]+$/u
+const visible = (text: z.ZodString) =>
+  text.regex(/^[^\p{Cc}]+$/u).openapi({ pattern: '^[^\\p{Cc}]+$' })
 
-const DeviceId = z.string().min(1).max(200).regex(visible)
+const DeviceId = visible(z.string().min(1).max(200)).describe(
+  'Chosen by the app, the same for as long as it is installed.',
+)
 const Platform = z.enum(['ios', 'android', 'web'], { error: 'device_platform_invalid' })
 
 const Device = z.object({
-  deviceId: z.string(),
+  deviceId: z.string().describe('As the app chose it.'),
   platform: z.enum(['ios', 'android', 'web']),
-  appVersion: z.string().nullable(),
-  locale: z.string().nullable(),
-  current: z.boolean().openapi({ description: 'Registered by the calling session.' }),
+  appVersion: z.string().nullable().describe('As the app said; null: it did not.'),
+  locale: z.string().nullable().describe('As the app said; null: it did not.'),
+  current: z.boolean().describe('Registered by the calling session.'),
   createdAt: Time,
-  updatedAt: Time,
-}).openapi('Device')
+  updatedAt: Time.describe('When it was last registered.'),
+}).openapi('Device', { description: 'A device that receives pushes.' })
 
 const OneDevice = z.strictObject({ deviceId: DeviceId })
 
@@ -40,9 +43,12 @@ const register = route({
       description: 'The FCM token. It belongs to the account that registered it last.',
       example: 'fGw3ZJ0kTzm1:APA91bHun4',
     }),
-    appVersion: z.string().min(1).max(40).regex(visible).optional(),
+    appVersion: visible(z.string().min(1).max(40)).optional().describe('Shown in the list.'),
     locale: z.string().max(35).regex(/^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$/)
-      .openapi({ example: 'ar-KW' }).optional(),
+      .openapi({
+        example: 'ar-KW',
+        description: 'Of the device. Pushes are in the language of the account.',
+      }).optional(),
   })),
   responses: { 200: json(Device, 'Registered or updated.') },
 })

@@ -1,10 +1,23 @@
 /** Notifications of the calling account. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import { area, Cursor, json, Limit, mine, pageOf, route, send, sendNothing } from '../http/route.ts'
+import {
+  area,
+  Count,
+  Cursor,
+  json,
+  Limit,
+  mine,
+  pageOf,
+  route,
+  send,
+  sendNothing,
+} from '../http/route.ts'
 import { Notification } from './schemas.ts'
 
-const Unread = z.object({ unread: z.int() }).openapi('UnreadNotifications')
+const Unread = z.object({
+  unread: Count.describe('How many notifications are unread, of all identities.'),
+}).openapi('UnreadNotifications', { description: 'For a badge.' })
 const OneNotification = z.strictObject({ notificationId: z.uuid() })
 
 const tags = ['notifications']
@@ -20,7 +33,7 @@ const list = route({
   request: {
     query: z.strictObject({
       unread: z.enum(['true', 'false']).transform((text) => text === 'true').optional()
-        .openapi({ description: 'true: unread ones only; false: read ones only.' }),
+        .describe('true: unread ones only; false: read ones only.'),
       cursor: Cursor.optional(),
       limit: Limit,
     }),

@@ -29,18 +29,18 @@ const tags = ['organisations']
 const OneOrganisation = z.strictObject({ id: z.uuid() })
 
 const Wanted = z.strictObject({
-  q: z.string().max(200).optional().openapi({
-    description: 'Words of the name, or their beginnings.',
-  }),
-  governorateId: z.string().max(60).optional(),
-  areaId: z.string().max(60).optional(),
-  sort: z.enum(['rating', 'listings', 'newest']).default('rating'),
+  q: z.string().max(200).optional().describe('Words of the name, or their beginnings.'),
+  governorateId: z.string().max(60).optional().describe('Those in this governorate.'),
+  areaId: z.string().max(60).optional().describe('Those in this area.'),
+  sort: z.enum(['rating', 'listings', 'newest']).default('rating').describe(
+    'The best rated, those with most listings, or the newest first.',
+  ),
   cursor: Cursor.optional(),
   limit: Limit,
 })
 
 const ListingsQuery = z.strictObject({
-  status: z.enum(statuses).optional(),
+  status: z.enum(statuses).optional().describe('Listings in this state.'),
   cursor: Cursor.optional(),
   limit: Limit,
 })

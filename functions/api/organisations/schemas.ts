@@ -1,106 +1,107 @@
 /** What a company or office looks like. */
 import { z } from '@hono/zod-openapi'
-import { pageOf, Time } from '../http/route.ts'
-import { Listed } from '../properties/schemas.ts'
+import {
+  displayName,
+  identityType,
+  organisation,
+  organisationType,
+  statusReason,
+} from '../accounts/schemas.ts'
+import { Count, pageOf, Picture, Time } from '../http/route.ts'
+import { everyStatus, Listed, Property, statuses } from '../properties/schemas.ts'
 
-const text = z.string().nullable()
-const type = z.enum(['company', 'office'])
+const rating = {
+  ratingAvg: z.number().min(1).max(5).nullable().describe(
+    'Average of its reviews, 1 to 5; null without reviews.',
+  ),
+  ratingCount: Count.describe('How many reviews it has.'),
+}
+const medianResponseMinutes = Count.nullable().describe(
+  'Median minutes until it answers in chat, over 90 days; null: not measured yet.',
+)
+
 export const OrganisationFields = z.object({
-  id: z.uuid(),
-  type,
-  nameAr: z.string(),
-  nameEn: text,
-  slug: z.string(),
-  logoUrl: text,
-  coverUrl: text,
-  aboutAr: text,
-  phone: text,
-  whatsapp: text,
-  email: text,
-  website: text,
-  licenceNo: z.string(),
-  licenceExpiresOn: z.iso.date(),
-  governorateId: text,
-  areaId: text,
-  addressAr: text,
-  workingHours: text,
-  verified: z.boolean(),
-  ratingAvg: z.number().nullable(),
-  ratingCount: z.int(),
-  activeListingsCount: z.int(),
-  medianResponseMinutes: z.int().nullable(),
+  id: z.uuid().describe('The id of the identity.'),
+  type: organisationType,
+  ...organisation,
+  ...rating,
+  activeListingsCount: Count.describe('How many of its listings everybody sees now.'),
+  medianResponseMinutes,
   memberSince: Time,
 })
 
-export const Organisation = OrganisationFields.openapi('Organisation')
+export const Organisation = OrganisationFields.openapi('Organisation', {
+  description: 'A company or office, as everybody sees it.',
+})
 
 export const OrganisationList = pageOf('OrganisationList', Organisation)
 
-const rated = z.int().min(0)
-
 export const ReviewSummary = z
   .object({
-    average: z.number().nullable().openapi({ description: '1 to 5; null without reviews.' }),
-    count: z.int(),
-    histogram: z.object({ 1: rated, 2: rated, 3: rated, 4: rated, 5: rated }),
+    average: z.number().min(1).max(5).nullable().describe('1 to 5; null without reviews.'),
+    count: Count.describe('How many reviews there are.'),
+    histogram: z.object({ 1: Count, 2: Count, 3: Count, 4: Count, 5: Count })
+      .describe('How many reviews gave each rating.'),
   })
-  .openapi('ReviewSummary')
+  .openapi('ReviewSummary', { description: 'All reviews of an identity in figures.' })
 
 export const OrganisationPage = z
   .object({
     ...OrganisationFields.shape,
-    listings: z.array(Listed).openapi({ description: 'The ten newest.' }),
+    listings: z.array(Listed).describe('The ten newest.'),
     reviews: ReviewSummary,
   })
-  .openapi('OrganisationPage')
+  .openapi('OrganisationPage', { description: 'A company or office, with its newest listings.' })
 
 export const OrganisationProfile = z
   .object({
     ...OrganisationFields.shape,
-    status: z.string().openapi({
-      description: 'active, or pending_verification after a change that has to be verified.',
-    }),
-    statusReason: text,
+    status: z.string().describe(
+      'active, or pending_verification after a change that has to be verified.',
+    ),
+    statusReason,
   })
-  .openapi('OrganisationProfile')
+  .openapi('OrganisationProfile', { description: 'A company or office, as it sees itself.' })
 
 /** Somebody as others see them. */
 export const Party = z
   .object({
     identityId: z.uuid(),
-    type: z.enum(['individual', 'company', 'office']),
-    displayName: z.string(),
-    avatarUrl: text,
+    type: identityType,
+    displayName,
+    avatarUrl: Picture,
   })
-  .openapi('Party')
+  .openapi('Party', { description: 'Somebody as others see them.' })
 
 export const Lead = z
   .object({
     id: z.uuid(),
-    kind: z.enum(['call', 'whatsapp', 'chat']),
+    kind: z.enum(['call', 'whatsapp', 'chat']).describe('Which way of contact was asked for.'),
     createdAt: Time,
-    property: z.object({ id: z.uuid(), refNo: z.string(), titleAr: text, status: z.string() }),
+    property: Property.pick({ id: true, refNo: true, titleAr: true })
+      .extend({ status: z.enum(everyStatus).describe('As it is now.') })
+      .describe('The listing that it was about.'),
     from: Party,
   })
-  .openapi('Lead')
+  .openapi('Lead', { description: 'Somebody asked for a way to contact the owner of a listing.' })
 
 export const LeadPage = pageOf('LeadPage', Lead)
 
 export const OrganisationStats = z
   .object({
-    activeListings: z.int().openapi({ description: 'Publicly visible listings.' }),
-    listings: z.record(z.string(), z.int()).openapi({ description: 'Count by status.' }),
-    views: z.int(),
-    favorites: z.int(),
+    activeListings: Count.describe('How many of its listings everybody sees now.'),
+    listings: z.partialRecord(z.enum(statuses), Count)
+      .describe('How many of its listings are in each status that occurs.'),
+    views: Count.describe('How often its listings were looked at, each viewer once a day.'),
+    favorites: Count.describe('How often its listings are saved now.'),
     leads: z.object({
-      last7Days: z.int(),
-      last30Days: z.int(),
-      call: z.int(),
-      whatsapp: z.int(),
-      chat: z.int(),
-    }).openapi({ description: 'Of the last 30 days.' }),
-    ratingAvg: z.number().nullable(),
-    ratingCount: z.int(),
-    medianResponseMinutes: z.int().nullable(),
+      last7Days: Count.describe('Leads of the last 7 days.'),
+      last30Days: Count.describe('Leads of the last 30 days.'),
+      call: Count.describe('Of those of 30 days, how many asked for the phone.'),
+      whatsapp: Count.describe('Of those of 30 days, how many asked for WhatsApp.'),
+      chat: Count.describe('Of those of 30 days, how many opened a chat.'),
+    }).describe('Who asked for a way to contact it.'),
+    ...rating,
+    medianResponseMinutes,
   })
-  .openapi('OrganisationStats')
+  .openapi('OrganisationStats', { description: 'The figures of a company or office.' })

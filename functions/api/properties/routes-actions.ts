@@ -112,15 +112,20 @@ const contact = route({
   idempotent: true,
   request: {
     params: OneProperty,
-    ...body(z.strictObject({ kind: z.enum(['call', 'whatsapp', 'chat']) }).openapi('ContactKind')),
+    ...body(
+      z.strictObject({
+        kind: z.enum(['call', 'whatsapp', 'chat']).describe('Which way of contact.'),
+      })
+        .openapi('ContactKind', { description: 'One of the ways that the listing allows.' }),
+    ),
   },
   responses: {
     200: json(
       z.object({
-        phone: z.string().optional(),
-        whatsappUrl: z.url().optional(),
-        conversationId: z.uuid().optional(),
-      }).openapi('Contact'),
+        phone: z.string().optional().describe('Of kind `call`: with country code.'),
+        whatsappUrl: z.url().optional().describe('Of kind `whatsapp`: to be opened.'),
+        conversationId: z.uuid().optional().describe('Of kind `chat`: with the owner.'),
+      }).openapi('Contact', { description: 'The way of contact that was asked for.' }),
       'The requested way of contact.',
     ),
   },

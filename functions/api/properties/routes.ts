@@ -25,10 +25,10 @@ const page = json(PropertyPage, 'Whole records, newest first.')
 
 const PricePoint = z
   .object({
-    price: MoneyOrNull.openapi({ description: 'null: it had none.' }),
-    changedAt: Time,
+    price: MoneyOrNull.describe('null: it had none.'),
+    changedAt: Time.describe('From when on it was the price.'),
   })
-  .openapi('PricePoint')
+  .openapi('PricePoint', { description: 'A price that a listing had.' })
 
 const create = route({
   ...acting,
@@ -58,7 +58,11 @@ const listMine = route({
   path: '/mine',
   summary: 'List my own listings, newest first',
   description: 'Whole records in every state, newest first.',
-  request: { query: PageQuery.extend({ status: z.enum(statuses).optional() }) },
+  request: {
+    query: PageQuery.extend({
+      status: z.enum(statuses).optional().describe('Listings in this state.'),
+    }),
+  },
   responses: { 200: page },
 })
 
@@ -105,9 +109,9 @@ const update = route({
   request: {
     params: OneProperty,
     headers: z.object({
-      'if-match': z.string().regex(/^("?)[0-9]{1,9}\1$/).optional().openapi({
-        description: 'The version that the change is meant for.',
-      }),
+      'if-match': z.string().regex(/^("?)[0-9]{1,9}\1$/).optional().describe(
+        'The version that the change is meant for.',
+      ),
     }),
     ...body(PropertyChanges),
   },

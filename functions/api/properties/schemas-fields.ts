@@ -3,8 +3,8 @@
  * here they describe the API and refuse early. Codes are looked up in the database.
  */
 import { z } from '@hono/zod-openapi'
-import { Time } from '../http/route.ts'
-import { Type } from './schemas.ts'
+import { describedAs, Money } from '../http/route.ts'
+import { Auction, codeOf, Property, Type } from './schemas.ts'
 
 const maybe = <T extends z.ZodType>(schema: T) => schema.nullable().optional()
 
@@ -49,10 +49,13 @@ const text = (max: number) =>
   )
 
 /** At most three decimals; nothing is rounded. */
-const decimal = (min: number, max: number) =>
-  z.number().min(min).max(max).refine((value) => Number(value.toFixed(3)) === value)
+const decimal = (min: number, max: number, number = z.number()) =>
+  number.min(min).max(max).refine((value) => Number(value.toFixed(3)) === value)
+    .openapi({ minimum: min, maximum: max })
 
-const Money = decimal(0, 99_999_999_999.999).openapi({ description: 'KWD, three decimals.' })
+const price = (min: number) => decimal(min, 99_999_999_999.999, Money)
+// As a union: see MoneyOrNull.
+const maybePrice = z.union([price(0), z.null()]).optional()
 const whole = (min: number, max: number) => z.int().min(min).max(max)
 const code = z.string().regex(/^[a-z0-9_-]{1,40}$/)
 const codes = z.array(code).max(20)
@@ -68,38 +71,43 @@ const year = (min: number, ahead = 0) =>
   })
 
 const RentCondition = z
-  .strictObject({ code, textAr: maybe(line(1, 300)) })
-  .openapi('RentConditionInput')
+  .strictObject({
+    code: code.describe(codeOf('rentCondition')),
+    textAr: maybe(line(1, 300)).describe('In the words of the owner; else the text of the code.'),
+  })
+  .openapi('RentConditionInput', { description: 'Something that the owner asks of tenants.' })
 
 const Expense = z
   .strictObject({
-    code,
-    labelAr: maybe(line(1, 300)),
-    amount: Money,
-    period: z.enum(['month', 'year', 'once']),
+    code: code.describe(codeOf('expense')),
+    labelAr: maybe(line(1, 300)).describe('In the words of the owner; else the text of the code.'),
+    amount: price(0),
+    period: z.enum(['month', 'year', 'once']).describe('How often it is paid.'),
   })
-  .openapi('ExpenseInput')
+  .openapi('ExpenseInput', { description: 'Something that is paid beside the rent.' })
 
 const Location = z.strictObject({
-  lat: z.number().min(28.45).max(30.15),
-  lng: z.number().min(46.5).max(48.8),
-  precision: z.enum(['exact', 'block', 'area']).default('block'),
+  lat: z.number().min(28.45).max(30.15).describe('Degrees north.'),
+  lng: z.number().min(46.5).max(48.8).describe('Degrees east.'),
+  precision: z.enum(['exact', 'block', 'area']).default('block').describe(
+    'Others see the place within about 250 m unless it is `exact`.',
+  ),
 })
 
-const fields = {
+const fields = describedAs(Property.shape, {
   kind: maybe(code),
   usage: maybe(code),
   titleAr: maybe(line(5, 120)),
   titleEn: maybe(line(5, 120)),
   descriptionAr: maybe(text(4000)),
   descriptionEn: maybe(text(4000)),
-  price: maybe(Money),
+  price: maybePrice,
   isNegotiable: maybe(z.boolean()),
-  propertyIncome: maybe(Money),
-  requestYear: maybe(year(1950)).openapi({ description: 'EXCHANGE only.' }),
-  requiredYear: maybe(year(1950)).openapi({ description: 'EXCHANGE only.' }),
-  rentConditions: maybe(z.array(RentCondition).max(20)).openapi({ description: 'RENT only.' }),
-  additionalExpenses: maybe(z.array(Expense).max(20)).openapi({ description: 'RENT only.' }),
+  propertyIncome: maybePrice,
+  requestYear: maybe(year(1950)),
+  requiredYear: maybe(year(1950)),
+  rentConditions: maybe(z.array(RentCondition).max(20)),
+  additionalExpenses: maybe(z.array(Expense).max(20)),
   landAreaM2: maybe(decimal(1, 10_000_000)),
   builtAreaM2: maybe(decimal(1, 10_000_000)),
   bedrooms: maybe(whole(0, 100)),
@@ -111,8 +119,10 @@ const fields = {
   finishing: maybe(code),
   amenities: maybe(codes),
   documentType: maybe(code),
-  isDirect: maybe(z.boolean()).openapi({ description: 'Individuals only.' }),
-  governorateId: maybe(code).openapi({ description: 'Derived from areaId if omitted.' }),
+  isDirect: maybe(z.boolean()),
+  governorateId: maybe(code).describe(
+    'An id of `GET /meta/governorates`; without it that of the area.',
+  ),
   areaId: maybe(code),
   block: maybe(line(1, 30)),
   street: maybe(line(1, 120)),
@@ -120,24 +130,24 @@ const fields = {
   paciNo: maybe(
     z.string().normalize('NFKC').trim().regex(/^[0-9\u0660-\u0669\u06F0-\u06F9]{8}$/),
   ),
-  location: maybe(Location),
+  location: maybe(Location).describe('The place as it is; precision says how it is shown.'),
   allowCall: maybe(z.boolean()),
   allowWhatsapp: maybe(z.boolean()),
   allowChat: maybe(z.boolean()),
-  wantedKinds: maybe(codes).openapi({ description: 'EXCHANGE only.' }),
-  wantedAreaIds: maybe(codes).openapi({ description: 'EXCHANGE only.' }),
-}
+  wantedKinds: maybe(codes),
+  wantedAreaIds: maybe(codes),
+})
 
 export const NewProperty = z
   .strictObject({
     type: Type,
     ...fields,
-    publish: z.boolean().optional().openapi({ description: 'Publishes at once.' }),
-    uploadSessionId: z.uuid().optional().openapi({
-      description: 'Its pictures are attached to the listing, in order.',
-    }),
+    publish: z.boolean().optional().describe('Publishes at once.'),
+    uploadSessionId: z.uuid().optional().describe(
+      'Its pictures are attached to the listing, in order.',
+    ),
   })
-  .openapi('NewProperty')
+  .openapi('NewProperty', { description: 'A new listing; what publishing needs is said above.' })
 
 export const PropertyChanges = z
   .strictObject({ type: Type.optional(), ...fields })
@@ -145,10 +155,10 @@ export const PropertyChanges = z
 
 export const NewAuction = z
   .strictObject({
-    startsAt: Time,
-    endsAt: Time,
-    startPrice: Money,
-    minIncrement: decimal(0.001, 99_999_999_999.999),
+    startsAt: Auction.shape.startsAt,
+    endsAt: Auction.shape.endsAt,
+    startPrice: price(0).openapi({ description: 'The lowest first bid, in dinars.' }),
+    minIncrement: price(0.001).openapi({ description: 'The least step between bids, in dinars.' }),
   })
   .openapi('NewAuction', {
     description: 'Starts in the future, lasts at least an hour, ends within 90 days.',

@@ -1,8 +1,20 @@
 /** What a listing looks like on the wire. */
 import { z } from '@hono/zod-openapi'
-import { Money, MoneyOrNull, pageOf, Time } from '../http/route.ts'
+import { displayName, identityType } from '../accounts/schemas.ts'
+import {
+  Count,
+  Latitude,
+  Longitude,
+  Money,
+  MoneyOrNull,
+  pageOf,
+  Picture,
+  Time,
+} from '../http/route.ts'
 
-export const Type = z.enum(['SALE', 'RENT', 'EXCHANGE'])
+export const Type = z.enum(['SALE', 'RENT', 'EXCHANGE']).describe(
+  'What is offered; fixed once published.',
+)
 
 export const OneProperty = z.strictObject({ id: z.uuid() })
 
@@ -19,110 +31,163 @@ export const statuses = [
   'archived',
   'suspended',
 ] as const
+/** Also what counts and old records speak of. */
+export const everyStatus = [...statuses, 'deleted'] as const
 
-const RentCondition = z.object({ code: z.string(), textAr: z.string() })
+/** What says which vocabulary a code is of. */
+export const codeOf = (vocabulary: string) => `A code of \`${vocabulary}\` at \`GET /meta/enums\`.`
+
+const code = (vocabulary: string, note = '') =>
+  z.string().nullable().describe(`${codeOf(vocabulary)}${note && ` ${note}`}`)
+const text = z.string().nullable()
+const year = z.int().min(1950)
+const size = z.number().min(1).max(10_000_000)
+const rooms = Count.max(100)
+
+const RentCondition = z.object({
+  code: z.string().describe(codeOf('rentCondition')),
+  textAr: z.string().describe('The condition in Arabic, in the words of the owner or of the code.'),
+})
 
 const Expense = z.object({
-  code: z.string(),
-  labelAr: z.string(),
+  code: z.string().describe(codeOf('expense')),
+  labelAr: z.string().describe('Its name in Arabic, in the words of the owner or of the code.'),
   amount: Money,
-  period: z.enum(['month', 'year', 'once']),
+  period: z.enum(['month', 'year', 'once']).describe('How often it is paid.'),
 })
 
 const Location = z.object({
-  lat: z.number(),
-  lng: z.number(),
-  precision: z.enum(['exact', 'block', 'area']),
+  lat: Latitude,
+  lng: Longitude,
+  precision: z.enum(['exact', 'block', 'area']).describe(
+    'How exactly the owner shows it: only `exact` is the very place.',
+  ),
 })
 
-const Media = z.object({
+export const Media = z.object({
   id: z.uuid(),
-  url: z.string(),
-  width: z.int(),
-  height: z.int(),
-  position: z.int(),
+  url: z.url().describe('Address of the picture.'),
+  width: z.int().min(1).describe('In pixels, as it is stored.'),
+  height: z.int().min(1).describe('In pixels, as it is stored.'),
+  position: Count.describe('Its place among the pictures; the first is the one that lists show.'),
 })
 
 const Owner = z
   .object({
     identityId: z.uuid(),
-    type: z.enum(['individual', 'company', 'office']),
-    displayName: z.string(),
-    avatarUrl: z.string().nullable(),
-    verified: z.boolean(),
+    type: identityType,
+    displayName,
+    avatarUrl: Picture,
+    verified: z.boolean().describe('Whether it is a company or office with a checked licence.'),
   })
-  .openapi('Owner')
+  .openapi('Owner', { description: 'The identity that offers the listing.' })
 
-const Auction = z
-  .object({ startsAt: Time, endsAt: Time, startPrice: Money, minIncrement: Money })
-  .openapi('Auction')
+export const Auction = z
+  .object({
+    startsAt: Time.describe('When bidding begins.'),
+    endsAt: Time.describe('When bidding ends.'),
+    startPrice: Money.openapi({ description: 'The lowest first bid, in dinars.' }),
+    minIncrement: Money.openapi({ description: 'The least step between bids, in dinars.' }),
+  })
+  .openapi('Auction', { description: 'The auction of a listing for sale.' })
+
+const dropPct = z.number().min(0).max(100).describe(
+  'By how many percent the price is below the lowest of the 30 days before.',
+)
 
 /** The whole record of a listing. */
 export const Property = z
   .object({
     id: z.uuid(),
-    refNo: z.string().openapi({ example: 'KW-104233' }),
+    refNo: z.string().describe('The number that people read out.').openapi({
+      example: 'KW-104233',
+    }),
     type: Type,
-    kind: z.string().nullable(),
-    usage: z.string().nullable(),
-    titleAr: z.string().nullable(),
-    titleEn: z.string().nullable(),
-    descriptionAr: z.string().nullable(),
-    descriptionEn: z.string().nullable(),
-    price: MoneyOrNull,
-    pricePeriod: z.enum(['month', 'once']).nullable(),
-    priceLabel: z.string().openapi({ example: '650 د.ك / شهرياً' }),
-    isNegotiable: z.boolean(),
-    propertyIncome: MoneyOrNull.openapi({ description: 'null: no data.' }),
-    requestYear: z.int().nullable(),
-    requiredYear: z.int().nullable(),
-    rentConditions: z.array(RentCondition),
-    additionalExpenses: z.array(Expense),
-    landAreaM2: z.number().nullable(),
-    builtAreaM2: z.number().nullable(),
-    bedrooms: z.int().nullable(),
-    bathrooms: z.int().nullable(),
-    floorNo: z.int().nullable(),
-    buildingYear: z.int().nullable(),
-    furnished: z.string().nullable(),
-    plotPosition: z.string().nullable(),
-    finishing: z.string().nullable(),
-    amenities: z.array(z.string()),
-    documentType: z.string().nullable(),
-    isDirect: z.boolean(),
-    governorateId: z.string().nullable(),
-    areaId: z.string().nullable(),
-    block: z.string().nullable(),
-    street: z.string().nullable(),
-    building: z.string().nullable(),
-    paciNo: z.string().nullable(),
-    location: Location.nullable().openapi({
-      description: 'Within about 250 m unless precision is exact.',
+    kind: text.describe('What it is: a code of `GET /meta/kinds`. A draft may have none.'),
+    usage: code('usage'),
+    titleAr: text.describe('A draft may have none.'),
+    titleEn: text.describe('null: only the Arabic one.'),
+    descriptionAr: text,
+    descriptionEn: text,
+    price: MoneyOrNull.describe('In dinars; of RENT for a month. null: not disclosed.'),
+    pricePeriod: z.enum(['month', 'once']).nullable().describe(
+      'What the price is for: `month` of RENT, `once` of SALE, null of EXCHANGE.',
+    ),
+    priceLabel: z.string().describe('The Arabic text of the price, to be shown as it is.').openapi({
+      example: '650 د.ك / شهرياً',
     }),
-    media: z.array(Media),
+    isNegotiable: z.boolean().describe('Whether the price can be negotiated.'),
+    propertyIncome: MoneyOrNull.describe(
+      'What it earns in a month, in dinars. 0 is nothing; null: not known.',
+    ),
+    requestYear: year.nullable().describe(
+      'EXCHANGE only: the year that the offered property is compared by (طلب), up to this one.',
+    ),
+    requiredYear: year.nullable().describe(
+      'EXCHANGE only: the year that the wanted property is compared by (مع), up to this one.',
+    ),
+    rentConditions: z.array(RentCondition).describe('RENT only: what the owner asks of tenants.'),
+    additionalExpenses: z.array(Expense).describe('RENT only: what is paid beside the rent.'),
+    landAreaM2: size.nullable().describe('Area of the plot in square metres.'),
+    builtAreaM2: size.nullable().describe('Built area in square metres.'),
+    bedrooms: rooms.nullable(),
+    bathrooms: rooms.nullable(),
+    floorNo: z.int().min(-10).max(200).nullable().describe(
+      '0 is the ground floor, below it are basements.',
+    ),
+    buildingYear: z.int().min(1900).nullable().describe(
+      'When it was built, or will be: at most five years ahead.',
+    ),
+    furnished: code('furnished'),
+    plotPosition: code('plotPosition'),
+    finishing: code('finishing'),
+    amenities: z.array(z.string()).describe('Codes of `GET /meta/amenities`.'),
+    documentType: code('documentType'),
+    isDirect: z.boolean().describe('From the owner without a broker; individuals only.'),
+    governorateId: text.describe('An id of `GET /meta/governorates`.'),
+    areaId: text.describe('An id of `GET /meta/areas`.'),
+    block: text.describe('The block of the area (قطعة).'),
+    street: text.describe('Name or number of the street.'),
+    building: text.describe('Name or number of the building.'),
+    paciNo: text.describe('The PACI number of the address: eight digits.'),
+    location: Location.nullable().describe(
+      'To others within about 250 m unless precision is exact; null: not given.',
+    ),
+    media: z.array(Media).describe('Its pictures, in order.'),
     owner: Owner,
-    allowCall: z.boolean(),
-    allowWhatsapp: z.boolean(),
-    allowChat: z.boolean(),
-    status: z.enum(statuses),
-    isFavorite: z.boolean(),
-    viewsCount: z.int(),
-    favoritesCount: z.int(),
+    allowCall: z.boolean().describe('Whether the owner gives a phone to whoever asks.'),
+    allowWhatsapp: z.boolean().describe('Whether the owner can be asked by WhatsApp.'),
+    allowChat: z.boolean().describe('Whether the owner can be asked by chat.'),
+    status: z.enum(statuses).describe('Everybody sees `active` ones; the states are in the guide.'),
+    isFavorite: z.boolean().describe('Whether the acting identity has saved it; false to guests.'),
+    viewsCount: Count.describe('How many looked at it, each once a day; guests are not counted.'),
+    favoritesCount: Count.describe('How many identities have saved it.'),
     createdAt: Time,
-    publishedAt: Time.nullable(),
-    confirmedAt: Time.nullable(),
-    expiresAt: Time.nullable(),
-    version: z.int(),
-    wantedKinds: z.array(z.string()),
-    wantedAreaIds: z.array(z.string()),
-    auction: Auction.nullable(),
-    deal: z.object({ dropPct: z.number(), until: Time }).nullable(),
-    statusReason: z.string().nullable().openapi({ description: 'Shown to the owner only.' }),
-    pendingChanges: z.record(z.string(), z.unknown()).nullable().openapi({
-      description: 'Shown to the owner only: changes that await review.',
-    }),
+    publishedAt: Time.nullable().describe(
+      'When it was first published; renewing does not move it. null: never.',
+    ),
+    confirmedAt: Time.nullable().describe(
+      'When the owner last confirmed that it is available; null: never.',
+    ),
+    expiresAt: Time.nullable().describe('When it ends unless it is renewed; null: not published.'),
+    version: z.int().min(1).describe('Grows with every change by the owner: for `If-Match`.'),
+    wantedKinds: z.array(z.string()).describe(
+      'EXCHANGE only: what is wanted in return, codes of `GET /meta/kinds`.',
+    ),
+    wantedAreaIds: z.array(z.string()).describe(
+      'EXCHANGE only: where it is wanted, ids of `GET /meta/areas`.',
+    ),
+    auction: z.union([Auction, z.null()]).describe('null: none was set.'),
+    deal: z.object({
+      dropPct,
+      until: Time.describe('Until when it counts as a deal.'),
+    }).nullable().describe('A price that dropped by 5 % or more in the last 14 days; else null.'),
+    statusReason: text.describe('Why it was rejected or suspended. Shown to the owner only.'),
+    pendingChanges: z.record(z.string(), z.unknown()).nullable().describe(
+      'Shown to the owner only: changes that await review.',
+    ),
   })
-  .openapi('Property')
+  .openapi('Property', { description: 'The whole record of a listing.' })
 
 export const PropertyPage = pageOf('PropertyPage', Property)
 
@@ -154,35 +219,39 @@ export const Card = z
     areaId: shape.areaId,
     block: shape.block,
     location: shape.location,
-    picture: Media.pick({ url: true, width: true, height: true }).nullable().openapi({
-      description: 'The first.',
-    }),
-    picturesCount: z.int(),
+    picture: Media.pick({ url: true, width: true, height: true }).nullable().describe(
+      'The first picture; null without one.',
+    ),
+    picturesCount: Count.describe('How many pictures it has.'),
     owner: shape.owner,
     status: shape.status,
     isFavorite: shape.isFavorite,
-    dropPct: z.number().nullable(),
-    auctionEndsAt: Time.nullable(),
+    dropPct: dropPct.nullable().describe(
+      'Of a deal: by how many percent the price dropped; else null.',
+    ),
+    auctionEndsAt: Time.nullable().describe('When its auction ends; null without one.'),
     publishedAt: shape.publishedAt,
     confirmedAt: shape.confirmedAt,
   })
-  .openapi('Card')
+  .openapi('Card', { description: 'A listing in a list: fields of its record.' })
 
 /** A listing in a list: its card, or with fields=full its record. */
 export const Listed = z.union([Card, Property])
 
 /** Which of the two a list carries. */
-export const Fields = z.enum(['card', 'full']).optional().openapi({
-  description: 'card, which is the default, or full: whole records in place of cards.',
-})
+export const Fields = z.enum(['card', 'full']).optional().describe(
+  'card, which is the default, or full: whole records in place of cards.',
+)
 
 /** A saved listing that cannot be shown now. */
 export const Unavailable = z
   .object({
     id: z.uuid(),
-    status: z.literal('unavailable'),
-    isFavorite: z.literal(true),
-    available: z.literal(false),
-    titleAr: z.string().optional(),
+    status: z.literal('unavailable').describe('In place of the status of the listing.'),
+    isFavorite: z.literal(true).describe('It is still saved.'),
+    available: z.literal(false).describe('It cannot be shown now.'),
+    titleAr: z.string().optional().describe(
+      'Only where the owner ended, paused or archived it, or it expired.',
+    ),
   })
-  .openapi('UnavailableFavorite')
+  .openapi('UnavailableFavorite', { description: 'A saved listing that cannot be shown now.' })

@@ -8,27 +8,34 @@ import { OrganisationFields } from '../organisations/schemas.ts'
 import { Card, Fields, Property } from '../properties/schemas.ts'
 
 const kinds = {
-  kind: z.literal('property'),
-  propertyKind: Property.shape.kind.openapi({ description: "The listing's kind." }),
+  kind: z.literal('property').describe('What the slot holds.'),
+  propertyKind: Property.shape.kind.describe(
+    'The kind of the listing, which `kind` is in other lists: a code of `GET /meta/kinds`.',
+  ),
 }
-const CardItem = Card.extend(kinds).openapi('FeedCard')
-const PropertyItem = Property.extend(kinds).openapi('FeedProperty')
+const CardItem = Card.extend(kinds).openapi('FeedCard', {
+  description: 'A listing in a slot of the feed.',
+})
+const PropertyItem = Property.extend(kinds).openapi('FeedProperty', {
+  description: 'A listing in full in a slot of the feed.',
+})
 
-const OfficeItem = OrganisationFields.extend({ kind: z.literal('office') }).openapi('FeedOffice')
+const OfficeItem = OrganisationFields.extend({
+  kind: z.literal('office').describe('What the slot holds.'),
+}).openapi('FeedOffice', { description: 'A verified office in a slot of the feed.' })
 
 const FeedPage = z
   .object({
-    items: z.array(z.union([CardItem, PropertyItem, OfficeItem])).openapi({
-      description: 'Shorter than the limit where listings are gone: only hasMore marks the end.',
-    }),
-    page: z.int(),
-    hasMore: z.boolean(),
-    snapshot: Time.openapi({
-      description:
-        'To be sent with the next pages: page numbers are stable for a snapshot, for 6 hours.',
-    }),
+    items: z.array(z.union([CardItem, PropertyItem, OfficeItem])).describe(
+      'Shorter than the limit where listings are gone: only hasMore marks the end.',
+    ),
+    page: z.int().min(1).describe('The number of this page.'),
+    hasMore: z.boolean().describe('Whether there is a next page.'),
+    snapshot: Time.describe(
+      'To be sent with the next pages: page numbers are stable for a snapshot, for 6 hours.',
+    ),
   })
-  .openapi('FeedPage')
+  .openapi('FeedPage', { description: 'A page of the home feed.' })
 
 /** Snapshots begin every five minutes: nobody is to get an older one after that. */
 function untilNextSnapshot() {
@@ -55,10 +62,17 @@ const list = route({
     query: z.strictObject({
       filter: z
         .enum(['all', 'sale', 'rent', 'exchange'], { error: 'feed_filter_unknown' })
-        .default('all'),
-      page: inQuery(z.int().min(1).max(500)).default(1),
+        .default('all').describe('Which listings; `all` has offices between them.'),
+      page: inQuery(z.int().min(1).max(500)).default(1).openapi({
+        type: 'integer',
+        minimum: 1,
+        maximum: 500,
+        default: 1,
+        description: 'The number of the page.',
+      }),
       limit: Limit,
-      snapshot: z.iso.datetime({ offset: true, error: 'cursor_invalid' }).optional(),
+      snapshot: z.iso.datetime({ offset: true, error: 'cursor_invalid' }).optional()
+        .describe('The `snapshot` of the first page; nothing for the first.'),
       fields: Fields,
     }),
   },

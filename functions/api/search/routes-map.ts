@@ -2,8 +2,19 @@
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { inQuery, parseDecimal } from '../../_shared/numbers.ts'
-import { area, json, pageOf, route, send } from '../http/route.ts'
+import {
+  area,
+  Count,
+  json,
+  Latitude,
+  Longitude,
+  MoneyOrNull,
+  pageOf,
+  route,
+  send,
+} from '../http/route.ts'
 import { inSearchQueue } from '../http/search-queue.ts'
+import { Property } from '../properties/schemas.ts'
 import { queryFilters, unknownFilter } from './schemas-filters.ts'
 
 const invalid = { error: 'bbox_invalid' }
@@ -20,45 +31,53 @@ const bbox = z
     param: { required: true },
   })
 
-const zoom = inQuery(z.int().min(0).max(20)).openapi({ type: 'integer', param: { required: true } })
+const zoom = inQuery(z.int().min(0).max(20)).openapi({
+  type: 'integer',
+  minimum: 0,
+  maximum: 20,
+  description: 'As maps count it: 0 is the whole world. Points from 15 on.',
+  param: { required: true },
+})
 
 const Cluster = z
   .object({
-    lat: z.number(),
-    lng: z.number(),
-    count: z.int(),
-    minPrice: z.number().nullable(),
-    bbox: z.array(z.number()).length(4).openapi({
-      description: 'The bounds of its listings: minLng, minLat, maxLng, maxLat.',
-    }),
+    lat: Latitude,
+    lng: Longitude,
+    count: Count.describe('How many listings it stands for.'),
+    minPrice: MoneyOrNull.describe('Their lowest price, in dinars; null where none has one.'),
+    bbox: z.array(z.number()).length(4).describe(
+      'The bounds of its listings: minLng, minLat, maxLng, maxLat.',
+    ),
   })
-  .openapi('MapCluster')
+  .openapi('MapCluster', { description: 'Listings that lie near one another.' })
+
+const { type, price, priceLabel } = Property.shape
 
 const Point = z
   .object({
     id: z.uuid(),
-    lat: z.number(),
-    lng: z.number(),
-    type: z.enum(['SALE', 'RENT', 'EXCHANGE']),
-    kind: z.string(),
-    price: z.number().nullable(),
-    priceLabel: z.string(),
+    lat: Latitude,
+    lng: Longitude,
+    type,
+    kind: z.string().describe('A code of `GET /meta/kinds`.'),
+    price,
+    priceLabel,
   })
-  .openapi('MapPoint')
+  .openapi('MapPoint', { description: 'A listing on the map.' })
 
 const Clusters = z
   .object({
-    clusters: z.array(Cluster).openapi({ description: 'Largest first, at most 5,000.' }),
-    approximate: z.boolean().openapi({ description: 'Counted from a sample.' }),
+    clusters: z.array(Cluster).describe('Largest first, at most 5,000.'),
+    approximate: z.boolean().describe('Counted from a sample.'),
   })
-  .openapi('MapClusters')
+  .openapi('MapClusters', { description: 'What a map shows below zoom 15.' })
 
 const Points = z
   .object({
-    points: z.array(Point).openapi({ description: 'Newest first, at most 500.' }),
-    truncated: z.boolean(),
+    points: z.array(Point).describe('Newest first, at most 500.'),
+    truncated: z.boolean().describe('Whether there are more than are shown.'),
   })
-  .openapi('MapPoints')
+  .openapi('MapPoints', { description: 'What a map shows from zoom 15 on.' })
 
 const listings = route({
   tags: ['map'],
@@ -80,17 +99,19 @@ const listings = route({
 
 const AreaPrices = z
   .object({
-    areaId: z.string(),
-    governorateId: z.string(),
+    areaId: z.string().describe('An id of `GET /meta/areas`.'),
+    governorateId: z.string().describe('The governorate that it lies in.'),
     nameAr: z.string(),
     nameEn: z.string(),
-    lat: z.number().nullable(),
-    lng: z.number().nullable(),
-    count: z.int(),
-    medianPrice: z.number().nullable(),
-    medianPricePerM2: z.number().nullable(),
+    lat: Latitude.nullable(),
+    lng: Longitude.nullable(),
+    count: Count.describe('How many listings it has.'),
+    medianPrice: MoneyOrNull.describe('In dinars; null for fewer than 5 prices.'),
+    medianPricePerM2: MoneyOrNull.describe(
+      'In dinars for a square metre; null for fewer than 5 listings with price and area.',
+    ),
   })
-  .openapi('AreaPrices')
+  .openapi('AreaPrices', { description: 'What listings in an area cost.' })
 
 const areas = route({
   tags: ['map'],

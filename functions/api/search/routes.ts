@@ -44,17 +44,19 @@ const advanced = route({
   request: body(
     z
       .strictObject({
-        strategy: z.enum(strategies, { error: 'search_strategy_unknown' }),
+        strategy: z.enum(strategies, { error: 'search_strategy_unknown' })
+          .describe('Which listings are searched.'),
         ...common,
-        sort: z.enum([...sorts, 'drop_desc', 'ends_at']).optional().openapi({
-          description:
-            'newest, but drop_desc of deals and ends_at of auctions, which are for them alone; ' +
+        sort: z.enum([...sorts, 'drop_desc', 'ends_at']).optional().describe(
+          'newest, but drop_desc of deals and ends_at of auctions, which are for them alone; ' +
             'distance needs near. A listing without a price is the last by price.',
-        }),
-        limit: z.int().min(1).max(50).default(20),
+        ),
+        limit: z.int().min(1).max(50).default(20).describe('How many items a page has at most.'),
         ...jsonFilters,
       }, unknownFilter)
-      .openapi('Search'),
+      .openapi('Search', {
+        description: 'A strategy, words and filters; all of them have to fit.',
+      }),
   ),
   responses: { 200: page },
 })
@@ -75,9 +77,7 @@ const quick = route({
   request: {
     query: z.strictObject({
       ...common,
-      sort: z.enum(sorts).optional().openapi({
-        description: 'newest if omitted; distance needs near.',
-      }),
+      sort: z.enum(sorts).optional().describe('newest if omitted; distance needs near.'),
       limit: Limit,
       ...queryFilters,
     }, unknownFilter),

@@ -1,53 +1,69 @@
 /** Filters of searches and of the map, as JSON and as query strings. */
 import { z } from '@hono/zod-openapi'
 import { inQuery, parseDecimal } from '../../_shared/numbers.ts'
-import { Time } from '../http/route.ts'
+import { Latitude, Longitude, Money, Time } from '../http/route.ts'
+import { codeOf, Type } from '../properties/schemas.ts'
 
 const code = z.string().min(1).max(60)
-const money = z.number().min(0).max(99_999_999_999.999)
+const bounds = { minimum: 0, maximum: 99_999_999_999.999 }
+const money = Money.min(bounds.minimum).max(bounds.maximum).openapi(bounds)
 const size = z.number().min(0).max(10_000_000)
 const rooms = z.int().min(0).max(100)
 const year = z.int().min(1950).max(2100)
 
 const Near = z.strictObject({
-  lat: z.number().min(-90).max(90),
-  lng: z.number().min(-180).max(180),
-  km: z.number().gt(0).max(50),
+  lat: Latitude,
+  lng: Longitude,
+  km: z.number().gt(0).max(50).describe('How far away at most, in kilometres.'),
 })
 const Box = z.tuple([z.number(), z.number(), z.number(), z.number()], { error: 'bbox_invalid' })
 const BoxNumbers = z.array(z.number({ error: 'bbox_invalid' }), { error: 'bbox_invalid' }).pipe(Box)
 
+/** What each filter finds. */
+const about = {
+  kinds: 'Any of these kinds: codes of `GET /meta/kinds`.',
+  governorateIds: 'In any of these governorates: ids of `GET /meta/governorates`.',
+  areaIds: 'In any of these areas: ids of `GET /meta/areas`.',
+  priceMin: 'At least this price, in dinars. Listings without a price are left out.',
+  priceMax: 'At most this price, in dinars. Listings without a price are left out.',
+  areaM2Min: 'At least this area in square metres: the plot, or else the built area.',
+  areaM2Max: 'At most this area in square metres: the plot, or else the built area.',
+  bedroomsMin: 'At least so many bedrooms.',
+  bathroomsMin: 'At least so many bathrooms.',
+  isDirect: 'true: from owners without a broker; false: all others.',
+  verifiedOnly: 'true: of verified companies and offices only.',
+  near: 'Within a distance of a place.',
+}
+
 /** What is the same in both. */
 const common = {
-  type: z.enum(['SALE', 'RENT', 'EXCHANGE']).optional(),
-  usage: code.optional(),
-  furnished: code.optional(),
+  type: Type.optional().describe('What is offered.'),
+  usage: code.optional().describe(codeOf('usage')),
+  furnished: code.optional().describe(codeOf('furnished')),
   postedSince: z.iso.date().or(Time).optional().openapi({
-    description: 'A point in time, or a date: then from its beginning in Kuwait.',
+    description: 'First published since a point in time, or a date: from its beginning in Kuwait.',
     example: '2026-11-01',
   }),
 }
 
 export const jsonFilters = {
   ...common,
-  companyId: z.uuid().optional().openapi({ description: 'Strategy company only.' }),
-  kinds: z.array(code).max(200).optional(),
-  governorateIds: z.array(code).max(200).optional(),
-  areaIds: z.array(code).max(200).optional(),
-  priceMin: money.optional(),
-  priceMax: money.optional(),
-  areaM2Min: size.optional(),
-  areaM2Max: size.optional(),
-  bedroomsMin: rooms.optional(),
-  bathroomsMin: rooms.optional(),
-  isDirect: z.boolean().optional(),
-  verifiedOnly: z.boolean().optional(),
-  bbox: BoxNumbers.optional().openapi({
-    description: 'minLng, minLat, maxLng, maxLat; cut to Kuwait.',
-  }),
-  near: Near.optional(),
-  requestYearMin: year.optional().openapi({ description: 'Strategy exchange only.' }),
-  requestYearMax: year.optional().openapi({ description: 'Strategy exchange only.' }),
+  companyId: z.uuid().optional().describe('Strategy company only: of this company.'),
+  kinds: z.array(code).max(200).optional().describe(about.kinds),
+  governorateIds: z.array(code).max(200).optional().describe(about.governorateIds),
+  areaIds: z.array(code).max(200).optional().describe(about.areaIds),
+  priceMin: money.optional().openapi({ description: about.priceMin }),
+  priceMax: money.optional().openapi({ description: about.priceMax }),
+  areaM2Min: size.optional().describe(about.areaM2Min),
+  areaM2Max: size.optional().describe(about.areaM2Max),
+  bedroomsMin: rooms.optional().describe(about.bedroomsMin),
+  bathroomsMin: rooms.optional().describe(about.bathroomsMin),
+  isDirect: z.boolean().optional().describe(about.isDirect),
+  verifiedOnly: z.boolean().optional().describe(about.verifiedOnly),
+  bbox: BoxNumbers.optional().describe('In a box: minLng, minLat, maxLng, maxLat; cut to Kuwait.'),
+  near: Near.optional().describe(about.near),
+  requestYearMin: year.optional().describe('Strategy exchange only: `requestYear` from this on.'),
+  requestYearMax: year.optional().describe('Strategy exchange only: `requestYear` up to this.'),
 }
 
 // A key that is given twice comes as an array, which is invalid here: so is null.
@@ -55,33 +71,37 @@ const commas = (given: unknown) => (typeof given === 'string' ? given.split(',')
 const numbers = (given: unknown) =>
   typeof given === 'string' ? given.split(',').map(parseDecimal) : given
 
-const codesInQuery = z.preprocess(commas, z.array(code).max(200)).optional().openapi({
-  type: 'string',
-  description: 'Comma-separated codes.',
-})
-const booleanInQuery = z
-  .enum(['true', 'false'])
-  .transform((given) => given === 'true')
-  .optional()
-  .openapi({ type: 'boolean' })
+const codesInQuery = (about: string) =>
+  z.preprocess(commas, z.array(code).max(200)).optional().openapi({
+    type: 'string',
+    description: `${about} Separated by commas.`,
+  })
+const booleanInQuery = (description: string) =>
+  z
+    .enum(['true', 'false'])
+    .transform((given) => given === 'true')
+    .optional()
+    .openapi({ type: 'boolean', description })
+const numberInQuery = (schema: z.ZodNumber, description: string) =>
+  inQuery(schema).optional().openapi({ description })
 
 /** Those of one strategy alone have no meaning in a query string. */
 export const queryFilters = {
   ...common,
-  kinds: codesInQuery,
-  governorateIds: codesInQuery,
-  areaIds: codesInQuery,
-  priceMin: inQuery(money).optional(),
-  priceMax: inQuery(money).optional(),
-  areaM2Min: inQuery(size).optional(),
-  areaM2Max: inQuery(size).optional(),
-  bedroomsMin: inQuery(rooms).optional(),
-  bathroomsMin: inQuery(rooms).optional(),
-  isDirect: booleanInQuery,
-  verifiedOnly: booleanInQuery,
+  kinds: codesInQuery(about.kinds),
+  governorateIds: codesInQuery(about.governorateIds),
+  areaIds: codesInQuery(about.areaIds),
+  priceMin: numberInQuery(money, about.priceMin),
+  priceMax: numberInQuery(money, about.priceMax),
+  areaM2Min: numberInQuery(size, about.areaM2Min),
+  areaM2Max: numberInQuery(size, about.areaM2Max),
+  bedroomsMin: numberInQuery(rooms, about.bedroomsMin),
+  bathroomsMin: numberInQuery(rooms, about.bathroomsMin),
+  isDirect: booleanInQuery(about.isDirect),
+  verifiedOnly: booleanInQuery(about.verifiedOnly),
   bbox: z.preprocess(numbers, BoxNumbers).optional().openapi({
     type: 'string',
-    description: 'minLng,minLat,maxLng,maxLat; cut to Kuwait.',
+    description: 'In a box: minLng,minLat,maxLng,maxLat; cut to Kuwait.',
     example: '47.95,29.3,48.1,29.4',
   }),
   near: z
@@ -90,7 +110,11 @@ export const queryFilters = {
       return more.length ? given : { lat, lng, km }
     }, Near)
     .optional()
-    .openapi({ type: 'string', description: 'lat,lng,km', example: '29.33,48.07,3' }),
+    .openapi({
+      type: 'string',
+      description: `${about.near} lat,lng,km; km is at most 50.`,
+      example: '29.33,48.07,3',
+    }),
 }
 
 /** An unknown key has a code of its own. */
