@@ -1,7 +1,9 @@
 /** What a sender says: the same in the body of a route and in a frame of a socket. */
 import { z } from '@hono/zod-openapi'
 
-export const messageTypes = ['text', 'image', 'location', 'property'] as const
+export const messageType = z.enum(['text', 'image', 'location', 'property']).describe(
+  'What `body` holds.',
+)
 
 /** Far above what the database takes, which counts characters after it has normalised the text. */
 export const MessageText = z.string().max(20_000, { error: 'message_too_long' })
@@ -13,11 +15,10 @@ export const NewMessage = z.strictObject({
     example: 'b1e0b3a2-5c1f-4f0e-9d1c-0f4f5a6b7c8d',
     description: 'Made by the client, the same for every try: a message is stored once.',
   }),
-  type: z.enum(messageTypes).default('text'),
-  body: MessageText.optional().openapi({
-    description:
-      'The text; of an image its caption, of a location "lat,lng", of a property its id.',
-  }),
-  mediaId: z.uuid().optional().openapi({ description: 'An uploaded picture, for image.' }),
-  replyToId: z.uuid().optional().openapi({ description: 'A message of the same conversation.' }),
+  type: messageType.default('text'),
+  body: MessageText.optional().describe(
+    'The text; of an image its caption, of a location "lat,lng", of a property its id.',
+  ),
+  mediaId: z.uuid().optional().describe('An uploaded picture, for image.'),
+  replyToId: z.uuid().optional().describe('A message of the same conversation.'),
 })

@@ -1,92 +1,9 @@
 /**
- * What clients and the chat gateway say to one another (contract, section 6). Frames are JSON text:
- * `{"event","data","ref"?}`. `ref` is the client's own; the answer to a frame carries it again.
+ * What clients and the chat gateway say to one another (contract, section 6), and the limits that the
+ * gateway keeps.
  */
 
-/** A message as history, answers and events show it. */
-export type Message = {
-  id: string
-  /** Its place in the conversation: 1, 2, 3 … without a gap. */
-  seq: number
-  conversationId: string
-  senderIdentityId: string
-  type: MessageType
-  body: string
-  mediaUrl?: string | null
-  replyToId?: string | null
-  clientMessageId: string
-  createdAt: string
-}
-
-export type MessageType = 'text' | 'image' | 'location' | 'property'
-
-/** What a sender says; the rest of a message is the server's. */
-export type NewMessage = {
-  conversationId: string
-  /** Made by the client, the same for every try: a message is stored once. */
-  clientMessageId: string
-  type?: MessageType
-  body?: string
-  mediaId?: string
-  replyToId?: string
-}
-
-/** A message as a list of conversations shows it. */
-export type MessageSummary = Pick<Message, 'id' | 'seq' | 'type' | 'createdAt'> & {
-  /** The beginning of its text, or its kind in Arabic. */
-  preview: string
-  mine: boolean
-}
-
-export type ConversationUpdated = {
-  conversationId: string
-  /** Whose conversation: an account may have several identities. */
-  identityId?: string
-  lastMessage: MessageSummary | null
-  unread: number
-}
-
-export type ChatError = {
-  code: string
-  /** In Arabic, or in English for a client that sent `Accept-Language: en`. */
-  message: string
-  messageEn?: string
-  /** Seconds to wait before the next try. */
-  retryAfter?: number
-  fields?: { path: string; code: string; message: string }[]
-  /** The conversation that the socket is out of, when it was not an answer. */
-  conversationId?: string
-  ref?: Ref
-}
-
-export type Ref = string | number
-
-/** What a client sends, by event. */
-export type Incoming = {
-  auth: { accessToken: string }
-  /** With `afterSeq` the messages after it come first; without it only what comes from now on. */
-  join_conversation: { conversationId: string; afterSeq?: number }
-  leave_conversation: { conversationId: string }
-  send_message: NewMessage
-  heartbeat: Record<string, never>
-}
-
-/** What the gateway sends, by event. */
-export type Outgoing = {
-  new_message: { message: Message }
-  conversation_updated: ConversationUpdated
-  error: ChatError
-  ack: unknown
-}
-
-/** Data of the `ack` to each event. */
-export type Acked = {
-  auth: { expiresAt: string }
-  join_conversation: { conversationId: string; lastSeq: number }
-  leave_conversation: { conversationId: string }
-  send_message: { message: Message }
-  heartbeat: Record<string, never>
-}
+export type * from '../_shared/chat-protocol.ts'
 
 /** The subprotocol; a token comes beside it as `bearer.<token>`. */
 export const subprotocol = 'chat'

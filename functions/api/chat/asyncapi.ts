@@ -4,8 +4,11 @@
  */
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { frameData, FrameRef } from '../../_shared/chat-frames.ts'
+import type { Acked, ConversationUpdated, Outgoing } from '../../_shared/chat-protocol.ts'
 import { env } from '../../_shared/env.ts'
+import { schemaOf, schemasOf } from '../../_shared/schema-of.ts'
 import { apiVersion } from '../http/middleware.ts'
+import { Problem } from '../http/problem.ts'
 import { Time } from '../http/route.ts'
 import { Notification } from '../notifications/schemas.ts'
 import { Conversation, Message } from './schemas.ts'
@@ -15,16 +18,16 @@ const conversationId = z.uuid()
 const identityId = z.uuid()
 const nothing = z.strictObject({})
 
-const Updated = z.strictObject({
+const Updated = schemaOf<ConversationUpdated>()(z.strictObject({
   conversationId,
   identityId: identityId.optional(),
   lastMessage,
   unread,
   liveTopic: liveTopic.optional(),
-})
+}))
 
 /** What the gateway sends, by event. */
-const fromGateway = {
+const fromGateway = schemasOf<Omit<Outgoing, 'ack'>>()({
   new_message: z.strictObject({ message: Message }),
   conversation_updated: Updated,
   error: z.looseObject({
@@ -32,20 +35,21 @@ const fromGateway = {
     message: z.string(),
     messageEn: z.string().optional(),
     retryAfter: z.number().optional(),
+    fields: Problem.shape.error.shape.fields,
     conversationId: conversationId.optional(),
   }),
-}
+})
 
 /** The data of `ack`, by the event that it answers. */
-const acked = {
+const acked = schemasOf<Acked>()({
   auth: z.strictObject({ expiresAt: Time }),
   join_conversation: z.strictObject({ conversationId, lastSeq: z.int() }),
   leave_conversation: z.strictObject({ conversationId }),
   send_message: z.strictObject({ message: Message }),
   heartbeat: nothing,
-}
+})
 
-const id = z.uuid().openapi({ description: 'Of the broadcast: Realtime adds it.' })
+const id = z.uuid().describe('Of the broadcast: Realtime adds it.')
 
 /** What comes over the channel of an account, by event. */
 const toAccount = {

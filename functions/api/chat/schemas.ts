@@ -1,58 +1,63 @@
 /** What conversations and messages look like. */
 import { z } from '@hono/zod-openapi'
-import { messageTypes } from '../../_shared/chat-message.ts'
-import { Time } from '../http/route.ts'
+import { messageType } from '../../_shared/chat-message.ts'
+import type { Message as MessageOnTheWire, MessageSummary } from '../../_shared/chat-protocol.ts'
+import { schemaOf } from '../../_shared/schema-of.ts'
+import { Count, Time } from '../http/route.ts'
 import { Party } from '../organisations/schemas.ts'
+import { everyStatus, Property } from '../properties/schemas.ts'
 
-export const Message = z
-  .object({
-    id: z.uuid(),
-    seq: z.int().openapi({ description: '1, 2, 3 … within the conversation, without a gap.' }),
-    conversationId: z.uuid(),
-    senderIdentityId: z.uuid(),
-    type: z.enum(messageTypes),
-    body: z.string().openapi({
-      description:
+export const Message = schemaOf<MessageOnTheWire>()(
+  z
+    .object({
+      id: z.uuid(),
+      seq: z.int().min(1).describe('1, 2, 3 … within the conversation, without a gap.'),
+      conversationId: z.uuid(),
+      senderIdentityId: z.uuid().describe('The identity that sent it.'),
+      type: messageType,
+      body: z.string().describe(
         'The text; of an image its caption; of a location "lat,lng"; of a property its id.',
-    }),
-    mediaUrl: z.string().nullable(),
-    replyToId: z.uuid().nullable(),
-    clientMessageId: z.string(),
-    createdAt: Time,
-  })
-  .openapi('Message')
+      ),
+      mediaUrl: z.url().nullable().describe('Of an image its address; else null.'),
+      replyToId: z.uuid().nullable().describe('The message that it answers; null: none.'),
+      clientMessageId: z.string().describe('As its sender made it.'),
+      createdAt: Time,
+    })
+    .openapi('Message', { description: 'A message; the same for both sides.' }),
+)
+
+const LastMessage = schemaOf<MessageSummary>()(z.object({
+  id: z.uuid(),
+  seq: z.int().min(1).describe('Its place in the conversation.'),
+  type: messageType,
+  preview: z.string().describe('The beginning of its text, or its kind in Arabic.'),
+  mine: z.boolean().describe('Whether this side sent it.'),
+  createdAt: Time,
+}))
+
+const { id, titleAr, type, priceLabel } = Property.shape
 
 export const Conversation = z
   .object({
     id: z.uuid(),
-    liveTopic: z.string().openapi({
-      description:
-        'Name of the private Realtime channel of presence and typing, where clients send. Opaque, ' +
+    liveTopic: z.string().describe(
+      'Name of the private Realtime channel of presence and typing, where clients send. Opaque, ' +
         'and not for ever: take it from answers and events.',
-    }),
+    ),
     property: z
       .object({
-        id: z.uuid(),
-        titleAr: z.string().nullable(),
-        type: z.enum(['SALE', 'RENT', 'EXCHANGE']),
-        priceLabel: z.string(),
-        status: z.string(),
+        id,
+        titleAr,
+        type,
+        priceLabel,
+        status: z.enum(everyStatus).describe('As it is now.'),
       })
       .nullable()
-      .openapi({ description: 'null: about no listing, or one that is no longer visible.' }),
+      .describe('null: about no listing, or one that is no longer visible.'),
     peer: Party,
-    lastMessage: z
-      .object({
-        id: z.uuid(),
-        seq: z.int(),
-        type: z.enum(messageTypes),
-        preview: z.string(),
-        mine: z.boolean(),
-        createdAt: Time,
-      })
-      .nullable(),
-    unread: z.int(),
-    muted: z.boolean(),
-    updatedAt: Time,
+    lastMessage: LastMessage.nullable().describe('null: nothing has been written yet.'),
+    unread: Count.describe('How many messages this side has not read.'),
+    muted: z.boolean().describe('Whether its pushes are off.'),
+    updatedAt: Time.describe('When it last changed; lists are in this order.'),
   })
-  .openapi('Conversation')
+  .openapi('Conversation', { description: 'A conversation, as one of its two sides sees it.' })
