@@ -1,7 +1,8 @@
 /**
  * Sending messages, for the facade and the gateway. A text that comes while others are being written
  * waits for these, and goes with all that waited in one transaction: most of what a message costs the
- * database is the same for one as for many. While nobody else writes it goes at once.
+ * database is the same for one as for many. While nobody else writes it goes at once. What is not
+ * simply stored that way is sent alone, which tells why.
  */
 import type { CallContext } from './context.ts'
 import { type Args, backend, call, setRateHeaders } from './db.ts'
@@ -15,19 +16,15 @@ type Waiting = {
   reject: (error: unknown) => void
 }
 
-/** What the database says of one of them; null for one that must be sent alone. */
-type Outcome =
-  | { answer: unknown; rate: string | null }
-  | { refused: { code: string; message: string; detail: string; hint: string } }
-  | null
+/** What the database says of one that it stored; null for one that must be sent alone. */
+type Outcome = { answer: unknown; rate: string } | null
 
-const mostTogether = 16
-const mostAtOnce = 2
+const mostTogether = 32
 /** Milliseconds that others wait for those on their way, which may meet a lock or no database. */
 const patience = 50
 
 const waiting: Waiting[] = []
-let writing = 0
+let writing = false
 
 /** Gives the answer of the database function as text, and sets the headers of the rate. */
 export function storeMessage(context: CallContext, message: Message): Promise<string> {
@@ -45,13 +42,12 @@ const mayWait = (context: CallContext, { type, mediaId, replyToId }: Message) =>
   context.get('idempotencyKey') === undefined && context.get('expectIdentity') === undefined
 
 function sendWaiting() {
-  while (writing < mostAtOnce && waiting.length > 0) {
-    writing++
-    void finishedOrLate(sendTogether(takeTogether())).then(() => {
-      writing--
-      sendWaiting()
-    })
-  }
+  if (writing || waiting.length === 0) return
+  writing = true
+  void finishedOrLate(sendTogether(takeTogether())).then(() => {
+    writing = false
+    sendWaiting()
+  })
 }
 
 async function finishedOrLate(sending: Promise<void>): Promise<void> {
@@ -77,7 +73,6 @@ function takeTogether(): Waiting[] {
 }
 
 async function sendTogether(all: Waiting[]): Promise<void> {
-  if (all.length === 1) return await finishAlone(all[0])
   const messages = all.map(({ context, message }) => {
     const { sub: accountId, sessionId } = context.get('caller')
     const { conversationId, clientMessageId, body } = message
@@ -103,15 +98,9 @@ async function finishAlone({ context, message, resolve, reject }: Waiting): Prom
 }
 
 /** False for one that must be sent alone. */
-function settle({ context, resolve, reject }: Waiting, outcome: Outcome): boolean {
+function settle({ context, resolve }: Waiting, outcome: Outcome): boolean {
   if (!outcome) return false
-  if ('answer' in outcome) {
-    setRateHeaders(context, outcome.rate?.split(','))
-    resolve(JSON.stringify(outcome.answer))
-  } else {
-    const { message, ...rest } = outcome.refused
-    if (rest.code === 'PT429') setRateHeaders(context, rest.hint.split(','))
-    reject(Object.assign(new Error(message), rest))
-  }
+  setRateHeaders(context, outcome.rate.split(','))
+  resolve(JSON.stringify(outcome.answer))
   return true
 }

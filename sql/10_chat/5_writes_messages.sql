@@ -10,7 +10,7 @@ create type private.message_ends as (
   sender_id uuid, sender_name text, sender_topic uuid,
   reader_id uuid, reader_account_id uuid, reader_topic uuid,
   may_be_written_to boolean, muted boolean, notifies boolean, pushes boolean, live_topic text,
-  reader_unread bigint, sender_unread bigint
+  reader_unread bigint, sender_unread bigint, conversation_id uuid
 );
 comment on type private.message_ends is
   'The sender and the reader of a message that is being written: names, channels, what they have '
@@ -22,15 +22,13 @@ create type private.message_delivery as (
 comment on type private.message_delivery is
   'A message that was stored, as answers and events show it, and between whom it is.';
 
-create function private.message_ends(
-  conversation_id uuid, conversation_key uuid, sender_id uuid, sender_account_id uuid
-) returns private.message_ends
-  language plpgsql
-  set search_path = ''
-as $$
-declare
-  ends private.message_ends;
-begin
+-- A body of the SQL standard without a search_path is planned as a part of what asks it.
+create function private.message_ends(conversation_id uuid, sender_id uuid)
+  returns setof private.message_ends
+  language sql
+  stable
+  rows 1
+begin atomic
   select
     sender.id, sender.display_name, own.topic,
     identities.id, accounts.id, accounts.topic,
@@ -38,27 +36,25 @@ begin
       and not private.are_blocked(own.id, accounts.id),
     participants.muted,
     private.wants(account_settings, 'messages', 'inApp'),
-    exists (select from public.devices where devices.account_id = accounts.id)
-      and private.wants(account_settings, 'messages', 'push'),
-    private.live_topic_name(participants.conversation_id, conversation_key,
+    private.wants(account_settings, 'messages', 'push'),
+    private.live_topic_name(conversations.id, conversations.live_key,
       case when own.id < accounts.id then array[own.live_key, accounts.live_key]
         else array[accounts.live_key, own.live_key] end),
-    participants.unread, own_side.unread
-  into strict ends
-  from public.participants
+    participants.unread, own_side.unread, conversations.id
+  from public.conversations
+  join public.participants as own_side
+    on own_side.conversation_id = conversations.id
+    and own_side.identity_id = message_ends.sender_id
+  join public.identities as sender on sender.id = own_side.identity_id
+  join public.accounts as own on own.id = own_side.account_id
+  join public.participants
+    on participants.conversation_id = conversations.id
+    and participants.identity_id <> message_ends.sender_id
   join public.identities on identities.id = participants.identity_id
   join public.accounts on accounts.id = participants.account_id
   left join public.account_settings on account_settings.account_id = participants.account_id
-  join public.identities as sender on sender.id = message_ends.sender_id
-  join public.accounts as own on own.id = message_ends.sender_account_id
-  join public.participants as own_side
-    on own_side.conversation_id = message_ends.conversation_id
-    and own_side.identity_id = message_ends.sender_id
-  where participants.conversation_id = message_ends.conversation_id
-    and participants.identity_id <> message_ends.sender_id;
-  return ends;
-end
-$$;
+  where conversations.id = message_ends.conversation_id;
+end;
 comment on function private.message_ends is
   'Both participants, for a message of one of them. may_be_written_to is false when one has '
   'blocked the other or the reader may no longer act.';
@@ -83,8 +79,7 @@ begin
   from public.participants
   where conversations.id = store_message.conversation_id
     and participants.conversation_id = conversations.id and participants.identity_id = caller_id
-  returning conversations.id, conversations.last_seq, conversations.live_key,
-    participants.account_id into numbered;
+  returning conversations.id, conversations.last_seq into numbered;
   if numbered.id is null then
     perform private.refuse(404, 'conversation_not_found');
   elsif (store_message.client_message_id ~ '^[\u0021-\u007e]+$'
@@ -118,7 +113,7 @@ begin
     return;
   end if;
 
-  ends := private.message_ends(numbered.id, numbered.live_key, caller_id, numbered.account_id);
+  select * into strict ends from private.message_ends(numbered.id, caller_id);
   if not ends.may_be_written_to then
     perform private.refuse(403, 'blocked');
   end if;

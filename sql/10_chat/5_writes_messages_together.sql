@@ -1,5 +1,121 @@
 -- Chat: messages of several callers in one transaction. Most of what one costs is the same for many.
 -- The functions gather what comes at once (functions/_shared/store-message.ts).
+--
+-- Only what goes through at once is sent here. Whatever else there is to say of a message, a refusal
+-- or that it was sent before, api.send_message says of it alone.
+
+create type private.sent_text as (
+  nth bigint, account_id uuid, session_id uuid, conversation_id uuid, client_message_id text,
+  body text, hit timestamptz, rate text
+);
+comment on type private.sent_text is
+  'A text that is being sent with others: its place among them, and how its rate was counted.';
+
+create type private.locked_text as (
+  nth bigint, conversation_id uuid, sender_id uuid, client_message_id text, body text
+);
+comment on type private.locked_text is
+  'A text of an identity that may act, whose account and conversation are locked.';
+
+create function private.count_texts(messages jsonb) returns private.sent_text[]
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  return array(
+    select row(given.nth, given.account_id, given.session_id, given.conversation_id,
+      given.client_message_id, private.trimmed_message(given.body), counted.hit,
+      concat_ws(',', counted."limit", counted.remaining, counted.reset))::private.sent_text
+    from (
+      -- In one order, so that no two of these wait for each other.
+      select sent.*
+      from rows from (
+        jsonb_to_recordset(messages) as (
+          "accountId" uuid, "sessionId" uuid, "conversationId" uuid, "clientMessageId" text,
+          body text
+        )
+      ) with ordinality as sent (
+        account_id, session_id, conversation_id, client_message_id, body, nth
+      )
+      order by sent.account_id
+    ) as given
+    cross join lateral private.count_hit('messages', given.account_id::text) as counted
+    where counted.hit is not null
+  );
+end
+$$;
+comment on function private.count_texts is
+  'Counts the rate of each text, and leaves out those whose rate is used up.';
+
+create function private.lock_texts(texts private.sent_text[]) returns private.locked_text[]
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  -- As lock_identity and store_message find them, but waiting for nobody.
+  return array(
+    select row(sent.nth, conversations.id, identities.id, sent.client_message_id, sent.body)
+      ::private.locked_text
+    from unnest(texts) as sent
+    join public.accounts on accounts.id = sent.account_id
+    join auth.sessions on sessions.user_id = accounts.id and sessions.id = sent.session_id
+    join public.identities
+      on identities.account_id = accounts.id and identities.id = accounts.active_identity_id
+    join public.participants on participants.conversation_id = sent.conversation_id
+      and participants.identity_id = identities.id
+    join public.conversations on conversations.id = participants.conversation_id
+    where private.may_act(accounts) and identities.status = 'active'
+    for share of accounts skip locked
+    for no key update of conversations skip locked
+  );
+end
+$$;
+comment on function private.lock_texts is
+  'Those texts whose senders may act, with accounts and conversations locked; what somebody else '
+  'has locked is left out.';
+
+create function private.store_texts(texts private.locked_text[])
+  returns private.message_delivery[]
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  deliveries private.message_delivery[];
+begin
+  with ready as materialized (
+    select sent.*, ends
+    from unnest(texts) as sent
+    cross join lateral private.message_ends(sent.conversation_id, sent.sender_id) as ends
+    where ends.may_be_written_to and private.message_problem('text', sent.body) is null
+      and not exists (
+        select from public.messages
+        where messages.conversation_id = sent.conversation_id
+          and messages.sender_identity_id = sent.sender_id
+          and messages.client_message_id = sent.client_message_id
+      )
+  ), numbered as (
+    update public.conversations set last_seq = conversations.last_seq + 1
+    from ready where conversations.id = ready.conversation_id
+    returning conversations.id, conversations.last_seq
+  ), stored as (
+    insert into public.messages (
+      conversation_id, sender_identity_id, seq, client_message_id, type, body)
+    select ready.conversation_id, ready.sender_id, numbered.last_seq, ready.client_message_id,
+      'text', ready.body
+    from ready join numbered on numbered.id = ready.conversation_id
+    returning messages
+  )
+  select array_agg(
+    row(stored.messages, private.message_json(stored.messages), ready.ends)
+      ::private.message_delivery)
+  into deliveries
+  from stored join ready on ready.conversation_id = (stored.messages).conversation_id;
+  return deliveries;
+end
+$$;
+comment on function private.store_texts is
+  'Stores texts of different conversations that are locked, and leaves them to be delivered. Those '
+  'that store_message would refuse, or has stored before, are left out.';
 
 create function private.send_messages(messages jsonb) returns json
   language plpgsql
@@ -8,71 +124,38 @@ create function private.send_messages(messages jsonb) returns json
   set lock_timeout = '100ms'
 as $$
 declare
-  sent record;
-  counted record;
-  rate text;
-  written record;
-  deliveries private.message_delivery[] := '{}';
-  refused_detail text;
-  refused_hint text;
-  answers json[] := array_fill(null::json, array[jsonb_array_length(messages)]);
+  -- Rates come before all locks, as always: nobody waits for one who holds a conversation.
+  counted private.sent_text[] := private.count_texts(messages);
+  locked private.locked_text[] := private.lock_texts(counted);
+  deliveries private.message_delivery[] := private.store_texts(locked);
 begin
-  -- As lock_identity and store_message find them, but waiting for nobody: a message whose account
-  -- or conversation is locked stays without an answer, as does one whose sender may not act.
-  for sent in
-    select given.*, identities.id as identity_id
-    from rows from (
-      jsonb_to_recordset(messages) as (
-        "accountId" uuid, "sessionId" uuid, "conversationId" uuid, "clientMessageId" text,
-        body text
-      )
-    ) with ordinality as given (
-      account_id, session_id, conversation_id, client_message_id, body, nth
-    )
-    join public.accounts on accounts.id = given.account_id
-    join auth.sessions on sessions.user_id = accounts.id and sessions.id = given.session_id
-    join public.identities
-      on identities.account_id = accounts.id and identities.id = accounts.active_identity_id
-    join public.participants on participants.conversation_id = given.conversation_id
-      and participants.identity_id = identities.id
-    join public.conversations on conversations.id = participants.conversation_id
-    where private.may_act(accounts) and identities.status = 'active'
-    order by given.nth
-    for share of accounts skip locked
-    for no key update of conversations skip locked
-  loop
-    begin
-      counted := private.count_hit('messages', sent.account_id::text);
-      rate := concat_ws(',', counted."limit", counted.remaining, counted.reset);
-      if counted.hit is null then
-        perform private.refuse_rate(rate);
-      end if;
-      written := private.store_message(sent.identity_id, sent.conversation_id,
-        sent.client_message_id, 'text', sent.body, null, null);
-      if written.created then
-        deliveries := deliveries || written.delivery;
-      else
-        perform private.uncount_hit('messages', sent.account_id::text, counted.hit);
-        rate := null;
-      end if;
-      answers[sent.nth] := json_build_object('rate', rate, 'answer', json_build_object(
-        'created', written.created, 'message', (written.delivery).message_json));
-    exception
-      when lock_not_available or deadlock_detected then null;
-      when others then
-        get stacked diagnostics
-          refused_detail = pg_exception_detail, refused_hint = pg_exception_hint;
-        answers[sent.nth] := json_build_object('refused', json_build_object(
-          'code', sqlstate, 'message', sqlerrm, 'detail', refused_detail, 'hint', refused_hint));
-    end;
-  end loop;
-  perform private.deliver_messages(deliveries);
-  return array_to_json(answers);
+  perform private.uncount_hit('messages', sent.account_id::text, sent.hit)
+  from unnest(counted) as sent
+  where not exists (
+    select from unnest(deliveries) as delivery
+    where (delivery.message).conversation_id = sent.conversation_id
+      and (delivery.message).client_message_id = sent.client_message_id
+  );
+  if deliveries is not null then
+    perform private.deliver_messages(deliveries);
+  end if;
+  return (
+    select json_agg(
+      case when delivery.message_json is not null then json_build_object(
+        'rate', sent.rate,
+        'answer', json_build_object('created', true, 'message', delivery.message_json))
+      end
+      order by place.nth)
+    from generate_series(1, jsonb_array_length(messages)) as place (nth)
+    left join unnest(counted) as sent on sent.nth = place.nth
+    left join unnest(deliveries) as delivery
+      on (delivery.message).conversation_id = sent.conversation_id
+      and (delivery.message).client_message_id = sent.client_message_id
+  );
 end
 $$;
 comment on function private.send_messages is
   'Sends texts of different accounts in different conversations. Gives for each, in their order, '
-  '{answer, rate} as api.send_message does, {refused} with what that would raise, or null for one '
-  'that must be sent by it.';
+  '{answer, rate} as api.send_message does, or null for one that must be sent by it.';
 
 grant execute on function private.send_messages to backend;

@@ -69,7 +69,8 @@ create function private.broadcast_messages(
   set search_path = ''
 as $$
 begin
-  -- What realtime.send does, of all events in one statement: it costs little more than one.
+  -- What realtime.send does, of all events in one statement: it costs little more than one. That
+  -- function has no rights of its own, and Realtime grants postgres this insert.
   insert into realtime.messages (id, topic, event, payload, private, extension)
   select sides.id, sides.topic, 'new_message',
     jsonb_build_object(
@@ -78,19 +79,24 @@ begin
       'message', delivery.message_json,
       'conversation', jsonb_build_object(
         'id', (delivery.message).conversation_id,
-        'lastMessage', private.message_summary(delivery.message, sides.identity_id),
+        'lastMessage', delivery.summary || sides.whose,
         'unread', sides.unread,
         'liveTopic', (delivery.ends).live_topic)
     ) || sides.notification,
     true, 'broadcast'
-  from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
+  from (
+    select delivery.*,
+      private.message_summary(delivery.message, (delivery.ends).sender_id) as summary
+    from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
+    offset 0 -- once for both
+  ) as delivery
   cross join lateral (values
     (gen_random_uuid(), (delivery.ends).sender_id, (delivery.ends).sender_topic::text,
-      (delivery.ends).sender_unread, jsonb '{}'),
+      (delivery.ends).sender_unread, jsonb '{"mine": true}', jsonb '{}'),
     (gen_random_uuid(), (delivery.ends).reader_id, (delivery.ends).reader_topic::text,
-      (delivery.ends).reader_unread + 1,
+      (delivery.ends).reader_unread + 1, jsonb '{"mine": false}',
       jsonb_strip_nulls(jsonb_build_object('notificationId', notification_ids[delivery.nth])))
-  ) as sides (id, identity_id, topic, unread, notification);
+  ) as sides (id, identity_id, topic, unread, whose, notification);
 exception
   -- As there: an event is a hint. Who misses it finds the message in the history.
   when others then
@@ -106,8 +112,6 @@ create function private.deliver_messages(deliveries private.message_delivery[]) 
   security definer -- writes the rows of both participants
   set search_path = ''
 as $$
-declare
-  notification_ids uuid[];
 begin
   update public.participants
   set active_at = (delivery.message).created_at,
@@ -115,13 +119,7 @@ begin
       + (participants.identity_id = (delivery.ends).reader_id)::integer
   from unnest(deliveries) as delivery
   where participants.conversation_id = (delivery.message).conversation_id;
-  notification_ids := array(
-    select case when not (delivery.ends).muted
-      then private.notify_of_message(delivery.message, delivery.ends) end
-    from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
-    order by delivery.nth
-  );
-  perform private.broadcast_messages(deliveries, notification_ids);
+  perform private.broadcast_messages(deliveries, private.notify_of_messages(deliveries));
 end
 $$;
 comment on function private.deliver_messages is

@@ -1,83 +1,105 @@
 -- Notifications of messages: for the other participant, as long as the messages are unread.
 
-create function private.count_up_message(
-  message public.messages, ends private.message_ends, preview text
-) returns uuid
-  language plpgsql
-  set search_path = ''
-as $$
-declare
-  counted public.notifications;
-begin
-  update public.notifications
-  set title_ar = ends.sender_name, title_en = ends.sender_name,
-      body_ar = private.message_body_ar(message.type, preview, notifications.times + 1),
-      body_en = private.message_body_en(message.type, preview, notifications.times + 1),
-      from_identity_id = ends.sender_id,
-      times = notifications.times + 1,
-      created_at = greatest(notifications.created_at, clock_timestamp())
-  where notifications.account_id = ends.reader_account_id and notifications.kind = 'message_new'
-    and notifications.entity_id = message.conversation_id
-    and notifications.identity_id = ends.reader_id
-    and notifications.read_at is null and private.collapses(notifications.kind)
-  returning * into counted;
-  if counted.id is not null and ends.pushes then
-    perform private.queue_push(counted, 'messages', true, accounts.language, account_settings)
-    from public.accounts
-    left join public.account_settings on account_settings.account_id = accounts.id
-    where accounts.id = ends.reader_account_id;
-  end if;
-  return counted.id;
-end
-$$;
-comment on function private.count_up_message is
-  'Counts a message into the unread notification of its conversation, and pushes that; gives its '
-  'id, null when there is none.';
-
-create function private.message_facts(
-  message public.messages, ends private.message_ends, preview text
-) returns jsonb
+create function private.message_excerpt(message public.messages) returns text
   language plpgsql
   immutable
   set search_path = ''
 as $$
 begin
-  return jsonb_build_object('from', ends.sender_id, 'name', ends.sender_name,
-    'type', message.type, 'preview', preview);
+  return left(regexp_replace(message.body, '[[:space:]]+', ' ', 'g'), 140);
 end
 $$;
-comment on function private.message_facts is 'What the texts of a message''s notification need.';
+comment on function private.message_excerpt is 'As much of a message as its notification shows.';
 
-create function private.notify_of_message(message public.messages, ends private.message_ends)
-  returns uuid
+create function private.count_up_messages(deliveries private.message_delivery[]) returns uuid[]
   language plpgsql
-  security definer -- notifies the other participant, whoever wrote
   set search_path = ''
 as $$
 declare
-  preview constant text := left(regexp_replace(message.body, '[[:space:]]+', ' ', 'g'), 140);
-  counted_id uuid;
+  counted_ids uuid[];
 begin
-  -- Most messages are not the first that is unread: all that is asked for a new notification was
-  -- asked for theirs.
-  if ends.notifies then
-    counted_id := private.count_up_message(message, ends, preview);
-    if counted_id is not null then
-      return counted_id;
-    end if;
+  with counted as (
+    update public.notifications
+    set title_ar = (sent.ends).sender_name, title_en = (sent.ends).sender_name,
+        body_ar = private.message_body_ar(
+          (sent.message).type, sent.excerpt, notifications.times + 1),
+        body_en = private.message_body_en(
+          (sent.message).type, sent.excerpt, notifications.times + 1),
+        from_identity_id = (sent.ends).sender_id,
+        times = notifications.times + 1,
+        created_at = greatest(notifications.created_at, clock_timestamp())
+    from (
+      select delivery.*, private.message_excerpt(delivery.message) as excerpt
+      from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
+    ) as sent
+    where (sent.ends).notifies and not (sent.ends).muted
+      and notifications.account_id = (sent.ends).reader_account_id
+      and notifications.kind = 'message_new'
+      and notifications.entity_id = (sent.message).conversation_id
+      and notifications.identity_id = (sent.ends).reader_id
+      and notifications.read_at is null and private.collapses(notifications.kind)
+    returning sent.nth, notifications.id
+  )
+  select array_agg(counted.id order by place.nth) into counted_ids
+  from generate_subscripts(deliveries, 1) as place (nth)
+  left join counted on counted.nth = place.nth;
+  if exists (
+    select from unnest(deliveries) as delivery
+    join public.devices on devices.account_id = (delivery.ends).reader_account_id
+    where (delivery.ends).pushes
+  ) then
+    perform private.queue_push(
+      notifications, 'messages', true, accounts.language, account_settings)
+    from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
+    join public.notifications on notifications.id = counted_ids[delivery.nth]
+    join public.accounts on accounts.id = notifications.account_id
+    left join public.account_settings on account_settings.account_id = accounts.id
+    where (delivery.ends).pushes;
   end if;
-  return private.notify(ends.reader_account_id, ends.reader_id, 'message_new',
-    message.conversation_id, private.message_facts(message, ends, preview), broadcast => false);
+  return counted_ids;
 exception
+  -- What keeps one of them from being counted must not keep the others: each goes by itself.
   when others then
-    perform private.set_notification_aside(
-      sqlstate, sqlerrm, ends.reader_account_id, ends.reader_id, 'message_new',
-      message.conversation_id, private.message_facts(message, ends, preview));
-    return null;
+    return array_fill(null::uuid, array[cardinality(deliveries)]);
 end
 $$;
-comment on function private.notify_of_message is
-  'Notifies the reader of a message; gives the id in the list, null for none.';
+comment on function private.count_up_messages is
+  'Counts each message into the unread notification of its conversation, and pushes that. Gives '
+  'their ids in the order of the messages, null where there is none.';
+
+create function private.notify_of_messages(deliveries private.message_delivery[]) returns uuid[]
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  -- Most messages are not the first that is unread: all that is asked for a new notification was
+  -- asked for theirs.
+  ids uuid[] := private.count_up_messages(deliveries);
+  sent record;
+begin
+  if array_position(ids, null) is null then
+    return ids;
+  end if;
+  for sent in
+    select delivery.*
+    from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
+    where ids[delivery.nth] is null and not (delivery.ends).muted
+    order by delivery.nth
+  loop
+    ids[sent.nth] := private.notify(
+      (sent.ends).reader_account_id, (sent.ends).reader_id, 'message_new',
+      (sent.message).conversation_id,
+      jsonb_build_object(
+        'from', (sent.ends).sender_id, 'name', (sent.ends).sender_name,
+        'type', (sent.message).type, 'preview', private.message_excerpt(sent.message)),
+      broadcast => false);
+  end loop;
+  return ids;
+end
+$$;
+comment on function private.notify_of_messages is
+  'Notifies the reader of each message; gives the ids in the list, in the order of the messages, '
+  'null for none.';
 
 create function private.on_messages_read() returns trigger
   language plpgsql
