@@ -38,8 +38,33 @@ $$;
 comment on function private.search_alternatives is
   'What private.search_query and private.search_terms ask: one word or term of each place.';
 
+create function private.rare_words(asked tsquery) returns tsquery
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return (
+    select string_agg(place.alternatives, '&')
+    from (
+      select '(' || string_agg(quote_literal(alternative.word), '|') || ')' as alternatives
+      from private.search_alternatives(asked) as alternative
+      group by alternative.place
+      having not bool_or(exists (
+        select from private.search_bits where search_bits.word = alternative.word
+      ))
+    ) as place
+  )::tsquery;
+end
+$$;
+comment on function private.rare_words is
+  'The places of a query whose alternatives have no bitmap at all; null where every place has one. '
+  'The text index gives their listings at once, but seeks each of them in the lists of every other '
+  'word that is asked: what has the rest is faster seen by looking at the listings themselves.';
+
 create type private.search_lookup as (
-  asked tsquery, places bigint[], words text[], strangers tsquery, is_common boolean
+  asked tsquery, places bigint[], words text[], strangers tsquery, is_common boolean,
+  chunks integer[]
 );
 comment on type private.search_lookup is
   'How to find what is asked. Each place has alternatives: words that have bitmaps everywhere, or '
@@ -71,7 +96,8 @@ begin
     array_agg(alternatives.word) filter (where known.word is not null),
     string_agg(quote_literal(alternatives.word), '|') filter (where known.word is null)::tsquery,
     count(distinct alternatives.place)
-      = count(distinct alternatives.place) filter (where known.word is not null)
+      = count(distinct alternatives.place) filter (where known.word is not null),
+    chunks
   into lookup
   from alternatives
   left join known on known.word = alternatives.word;
@@ -97,6 +123,9 @@ create function private.listings_beside(lookup private.search_lookup, most integ
 as $$
 declare
   ids uuid[];
+  rare tsquery;
+  looked_at integer;
+  matching uuid[];
 begin
   -- With offset 0, or the planner would look all of them up in the text index.
   ids := array(
@@ -109,18 +138,24 @@ begin
     where changed.document @@ lookup.asked
   );
   if lookup.strangers is not null then
-    ids := ids || array(
-      select search_documents.property_id from private.search_documents
-      where search_documents.document @@ (lookup.strangers && lookup.asked)
-      limit most + 1
-    );
+    rare := case when lookup.is_common then lookup.strangers
+      else coalesce(private.rare_words(lookup.asked), lookup.asked) end;
+    select count(*), array_agg(found.property_id) filter (where found.document @@ lookup.asked)
+    into looked_at, matching
+    from (
+      select search_documents.property_id, search_documents.document
+      from private.search_documents
+      where search_documents.document @@ rare
+      limit 1001
+    ) as found;
+    ids := case when looked_at <= 1000 then ids || matching end;
   end if;
   return case when cardinality(ids) <= most then ids end;
 end
 $$;
 comment on function private.listings_beside is
   'What the bitmaps do not tell: listings with a stranger or written since; null for more than so '
-  'many.';
+  'many, or if they are among more than a thousand that would have to be looked at.';
 
 create function private.listings_in(
   lookup private.search_lookup, chunks integer[], most integer
@@ -176,7 +211,6 @@ create function private.listings_with(strategy text, asked tsquery, most integer
 as $$
 declare
   lookup constant private.search_lookup := private.search_lookup(strategy, asked);
-  chunks constant integer[] := private.search_chunks();
   ids uuid[];
   met uuid[];
 begin
@@ -186,9 +220,9 @@ begin
   ids := private.listings_beside(lookup, most);
   if lookup.is_common then
     -- What is frequent shows in one chunk already.
-    met := private.listings_in(lookup, chunks[1:1], most);
+    met := private.listings_in(lookup, lookup.chunks[1:1], most);
     if met is not null then
-      met := private.listings_in(lookup, chunks, most);
+      met := private.listings_in(lookup, lookup.chunks, most);
     end if;
     ids := case when num_nulls(ids, met) = 0 then ids || met end;
   end if;

@@ -238,12 +238,17 @@ declare
       plan.key, case plan.direction when '' then '>' else '<' end, plan.key_type
     ) else '' end;
   source text := 'private.search_documents';
+  rare constant tsquery := case when among is null then private.rare_words(words) end;
 begin
   if among is not null then
     -- With offset 0, or the planner would prefer the text index, which is what takes long.
     source := '(select * from private.search_documents where property_id = any ($8) offset 0) '
       'as search_documents';
   else
+    if rare is not null then
+      source := '(select * from private.search_documents where document @@ $10 offset 0) '
+        'as search_documents';
+    end if;
     conditions := conditions
       || case when plan.terms is not null then ' and search_documents.document @@ $3' else '' end
       -- The planner reads all listings where it expects many, and it knows of no box how many.
@@ -259,7 +264,8 @@ begin
     'order by key%1$s, property_id%1$s limit $7) as hits',
     plan.direction, plan.key, source, conditions
   ) into ids, keys
-    using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, among, without;
+    using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, among, without,
+      rare;
   ids := coalesce(ids, '{}');
   keys := coalesce(keys, '{}');
 end
@@ -282,13 +288,15 @@ declare
   -- Within an area a walk is short in any case.
   words_first constant boolean := is_newest and words is not null
     and (plan.wanted).area_ids is null;
-  depth constant integer := 2000;
+  depth integer := 2000;
   walked integer; -- how many the walk has met
   is_complete boolean;
 begin
   if among is null and words_first then
     select * into ids, keys, is_complete
     from private.newest_with(plan, words, asked, without, after_key, after_id, size);
+    -- There are many, though maybe not among the newest.
+    depth := case when is_complete is false then 5 * depth else depth end;
   end if;
   -- Five are found after a few steps or not at all: trying costs less than a wrong estimate.
   if among is null and is_complete is not true and not walked_in_vain and (

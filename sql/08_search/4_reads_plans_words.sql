@@ -30,7 +30,7 @@ begin
   into chunks, newest
   from (
     select chunk, coalesce(search_folds.newest, 'infinity') as newest
-    from unnest(private.search_chunks()) as chunk
+    from unnest(lookup.chunks) as chunk
     left join private.search_folds using (chunk)
     where after_key is null or search_folds.oldest is null
       or search_folds.oldest <= after_key::timestamptz
@@ -41,6 +41,7 @@ begin
     exit when here is null;
     among := among || here;
     read := 3 * read + 2;
+    continue when cardinality(among) < size and newest[read + 1] is not null;
     select gathered.ids, gathered.keys into ids, keys
     from private.gather_hits(plan, words, among, without, after_key, after_id, size) as gathered;
     is_complete := newest[read + 1] is null
