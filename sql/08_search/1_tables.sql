@@ -46,7 +46,7 @@ comment on column private.search_documents.document is
   'Its words, and a term with a colon for what filters ask: area:salmiya, bedrooms:3 (3 or more).';
 
 -- One for each order in which pages are walked, led by what usually narrows it or goes together with
--- that order. Those of the newest hold all that plain filters ask (4_reads_walks.sql): an entry here
+-- that order. Those of the newest hold all that plain filters ask (4_reads_lanes.sql): an entry here
 -- is passed by at a quarter of what a visit of the table costs.
 create index search_documents_newest_idx on private.search_documents (published_at, property_id)
   include (

@@ -151,9 +151,15 @@ create function private.search_listings(
   security definer -- row security would keep it from most indexes; see 1_tables.sql
   set search_path = ''
 as $$
+declare
+  page constant text := private.search_page(strategy,
+    private.checked_search_filters(filters, strategy), q, sort, page_cursor, page_size, fields);
 begin
-  return private.search_page(strategy, private.checked_search_filters(filters, strategy), q, sort,
-    page_cursor, page_size, fields);
+  if starts_with(page, '{"items":[],') then
+    -- Perhaps there is no such code: whatever has been found has shown that there is.
+    perform private.parse_search_filters(filters, strategy);
+  end if;
+  return page;
 end
 $$;
 comment on function private.search_listings is

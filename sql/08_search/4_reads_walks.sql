@@ -1,31 +1,9 @@
 -- Pages of the common searches, found by walking an index in their order.
 --
--- The statements are static, so that a session plans them once. A walk goes through lanes: all
--- listings, those of an area, of a kind in an area, or of a type and kind. Each lane has an index that
--- holds all that is compared, and is walked 1,000 listings far, and 10,000 where that finds some. A
--- search that asks for more than plain filters, or that is not answered by then, is for
--- 4_reads_plans.sql.
+-- The statements are static, so that a session plans them once. A walk goes through lanes
+-- (4_reads_lanes.sql), 1,000 listings far, and 10,000 where that finds some. A search that asks for
+-- more than plain filters, or that is not answered by then, is for 4_reads_plans.sql.
 
-create view private.search_facts with (security_invoker = true) as
-  select
-    search_documents.property_id,
-    search_documents.published_at,
-    search_documents.type,
-    search_documents.kind,
-    search_documents.governorate_id,
-    search_documents.area_id,
-    search_documents.price,
-    search_documents.area_m2,
-    search_documents.bedrooms,
-    search_documents.bathrooms,
-    search_documents.furnished,
-    search_documents.auction_ends_at
-  from private.search_documents;
-comment on view private.search_facts is
-  'What the indexes of walks hold of a listing. Reading more would mean to visit the table.';
-
--- Those without a search_path are planned into the statements and expressions that use them, as
--- private.may_act (03_accounts/2_rules_access.sql).
 create function private.has_plain_filters(strategy text, wanted private.search_filters)
   returns boolean
   language sql
@@ -38,84 +16,6 @@ create function private.has_plain_filters(strategy text, wanted private.search_f
   ) = 0;
 comment on function private.has_plain_filters is
   'Whether private.search_facts tells all that a search asks.';
-
-create function private.search_types(strategy text, type text) returns text[]
-  language sql
-  immutable
-  return case
-    when (search_types.strategy = 'exchange') <> (search_types.type = 'EXCHANGE') then '{}'::text[]
-    when search_types.type is not null then array[search_types.type]
-    when search_types.strategy = 'exchange' then '{EXCHANGE}'
-    else '{SALE,RENT}'
-  end;
-comment on function private.search_types is 'Where a search with plain filters has to look.';
-
-create function private.fits_plain_filters(
-  type text, kind text, governorate_id text, area_id text, price numeric, area_m2 numeric,
-  bedrooms smallint, bathrooms smallint, furnished text, auction_ends_at timestamptz,
-  strategy text, types text[], kinds text[], governorate_ids text[], area_ids text[],
-  price_min numeric, price_max numeric, area_m2_min numeric, area_m2_max numeric,
-  bedrooms_min smallint, bathrooms_min smallint, wanted_furnished text
-) returns boolean
-  language sql
-  stable
-  return
-    type = any (types)
-    and (kinds is null or kind = any (kinds))
-    and (bedrooms_min is null or bedrooms >= bedrooms_min)
-    and (wanted_furnished is null or furnished = wanted_furnished)
-    and (price_min is null or price >= price_min)
-    and (price_max is null or price <= price_max)
-    and (area_ids is null or area_id = any (area_ids))
-    and (governorate_ids is null or governorate_id = any (governorate_ids))
-    and (bathrooms_min is null or bathrooms >= bathrooms_min)
-    and (area_m2_min is null or area_m2 >= area_m2_min)
-    and (area_m2_max is null or area_m2 <= area_m2_max)
-    and (strategy = 'exchange' or (auction_ends_at > now()) is not true);
-comment on function private.fits_plain_filters is
-  'What private.search_conditions says, of plain filters: for statements that are planned once. '
-  'Filter by filter, because taking them out of a row for each listing takes longer than comparing '
-  'them.';
-
-create type private.search_walk as (ids uuid[], keys timestamptz[], complete boolean);
-comment on type private.search_walk is
-  'What a walk found, in its order, with the sort keys. Complete: as many as were asked for, or '
-  'nothing is left.';
-
-create function private.search_lane(
-  area_id text, type text, kind text, since timestamptz, before_at timestamptz, before_id uuid,
-  depth integer
-) returns setof private.search_facts
-  language sql
-  stable
-begin atomic
-  (select facts.* from private.search_facts as facts
-   where search_lane.area_id is null and search_lane.kind is null
-     and facts.published_at >= search_lane.since and (facts.published_at, facts.property_id)
-       < (search_lane.before_at, search_lane.before_id)
-   order by facts.published_at desc, facts.property_id desc limit search_lane.depth)
-  union all
-  (select facts.* from private.search_facts as facts
-   where facts.area_id = search_lane.area_id and search_lane.kind is null
-     and facts.published_at >= search_lane.since and (facts.published_at, facts.property_id)
-       < (search_lane.before_at, search_lane.before_id)
-   order by facts.published_at desc, facts.property_id desc limit search_lane.depth)
-  union all
-  (select facts.* from private.search_facts as facts
-   where facts.area_id = search_lane.area_id and facts.kind = search_lane.kind
-     and facts.published_at >= search_lane.since and (facts.published_at, facts.property_id)
-       < (search_lane.before_at, search_lane.before_id)
-   order by facts.published_at desc, facts.property_id desc limit search_lane.depth)
-  union all
-  (select facts.* from private.search_facts as facts
-   where facts.type = search_lane.type and facts.kind = search_lane.kind
-     and facts.published_at >= search_lane.since and (facts.published_at, facts.property_id)
-       < (search_lane.before_at, search_lane.before_id)
-   order by facts.published_at desc, facts.property_id desc limit search_lane.depth);
-end;
-comment on function private.search_lane is
-  'The newest listings of a lane in a span of time: of an area, a kind in an area, a type and kind, '
-  'or all. What is null does not narrow it.';
 
 create function private.has_price_between(
   type text, kind text, price_min numeric, price_max numeric
@@ -156,6 +56,7 @@ declare
   areas text[] := '{null}';
   types text[] := '{null}';
   kinds text[] := '{null}';
+  is_one_lane boolean;
   depth integer;
   walk private.search_walk;
 begin
@@ -170,36 +71,33 @@ begin
     kinds := wanted.kinds;
   end if;
 
+  is_one_lane := cardinality(areas) * cardinality(types) * cardinality(kinds) = 1;
+
   foreach depth in array array[1000, 10000] loop
-    select array_agg(hits.property_id), array_agg(hits.published_at) into walk.ids, walk.keys
-    from (
-      select fitting.property_id, fitting.published_at
-      from unnest(areas) as of_area (id)
-      cross join unnest(types) as of_type (id)
-      cross join unnest(kinds) as of_kind (id)
-      cross join lateral (
-        select walked.property_id, walked.published_at
-        from (
-          select lane.* from private.search_lane(
+    if is_one_lane then
+      walk := private.walk_lane(areas[1], types[1], kinds[1], since, before_at, before_id, depth,
+        strategy, all_types, wanted, size);
+    else
+      select array_agg(hits.property_id), array_agg(hits.published_at) into walk.ids, walk.keys
+      from (
+        select fitting.property_id, fitting.published_at
+        from unnest(areas) as of_area (id)
+        cross join unnest(types) as of_type (id)
+        cross join unnest(kinds) as of_kind (id)
+        cross join lateral (
+          select lane.property_id, lane.published_at
+          from private.search_lane(
             of_area.id, of_type.id, of_kind.id, since, before_at, before_id, depth) as lane
-          order by lane.published_at desc, lane.property_id desc
-          offset 0 -- what fits is asked here once, and not in each kind of lane
-        ) as walked
-        where private.fits_plain_filters(
-          walked.type, walked.kind, walked.governorate_id, walked.area_id, walked.price,
-          walked.area_m2, walked.bedrooms, walked.bathrooms, walked.furnished,
-          walked.auction_ends_at,
-          strategy, all_types, wanted.kinds, wanted.governorate_ids, wanted.area_ids,
-          wanted.price_min, wanted.price_max, wanted.area_m2_min, wanted.area_m2_max,
-          wanted.bedrooms_min, wanted.bathrooms_min, wanted.furnished)
-        order by walked.published_at desc, walked.property_id desc
+          where private.fits_plain_filters(lane,
+            strategy, all_types, wanted.kinds, wanted.governorate_ids, wanted.area_ids,
+            wanted.price_min, wanted.price_max, wanted.area_m2_min, wanted.area_m2_max,
+            wanted.bedrooms_min, wanted.bathrooms_min, wanted.furnished)
+          limit size
+        ) as fitting
+        order by fitting.published_at desc, fitting.property_id desc
         limit size
-      ) as fitting
-      order by fitting.published_at desc, fitting.property_id desc
-      limit size
-    ) as hits;
-    walk.complete := cardinality(walk.ids) = size
-      and cardinality(areas) * cardinality(types) * cardinality(kinds) = 1;
+      ) as hits;
+    end if;
     exit when walk.complete;
     -- What a lane has left does not matter if all of it comes after the end of the page.
     walk.complete := not exists (

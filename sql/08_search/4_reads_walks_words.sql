@@ -48,9 +48,9 @@ begin
       limit 500 -- each costs a visit of the table, and more for its words
     ) as walked
     where walked.document @@ words and private.fits_plain_filters(
-      walked.type, walked.kind, walked.governorate_id, walked.area_id,
-      walked.price, walked.area_m2, walked.bedrooms, walked.bathrooms,
-      walked.furnished, walked.auction_ends_at,
+      row(walked.property_id, walked.published_at, walked.type, walked.kind, walked.governorate_id,
+        walked.area_id, walked.price, walked.area_m2, walked.bedrooms, walked.bathrooms,
+        walked.furnished, walked.auction_ends_at)::private.search_facts,
       strategy, types, wanted.kinds, wanted.governorate_ids, wanted.area_ids,
       wanted.price_min, wanted.price_max, wanted.area_m2_min, wanted.area_m2_max,
       wanted.bedrooms_min, wanted.bathrooms_min, wanted.furnished)
@@ -96,9 +96,10 @@ begin
       gathered.published_at >= since
         and (gathered.published_at, gathered.property_id) < (before_at, before_id)
         and private.fits_plain_filters(
-          gathered.type, gathered.kind, gathered.governorate_id, gathered.area_id,
-          gathered.price, gathered.area_m2, gathered.bedrooms, gathered.bathrooms,
-          gathered.furnished, gathered.auction_ends_at,
+          row(gathered.property_id, gathered.published_at, gathered.type, gathered.kind,
+            gathered.governorate_id, gathered.area_id, gathered.price, gathered.area_m2,
+            gathered.bedrooms, gathered.bathrooms, gathered.furnished,
+            gathered.auction_ends_at)::private.search_facts,
           strategy, types, wanted.kinds, wanted.governorate_ids, wanted.area_ids,
           wanted.price_min, wanted.price_max, wanted.area_m2_min, wanted.area_m2_max,
           wanted.bedrooms_min, wanted.bathrooms_min, wanted.furnished) as fits

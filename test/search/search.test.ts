@@ -152,6 +152,26 @@ test('an unknown filter, or one of another strategy, is refused by name', async 
   })
 })
 
+test.each<[string, Body]>([
+  ['kinds', { kinds: ['nosuch'] }],
+  ['kinds', { kinds: ['apartment', 'nosuch'], q: 'شقة' }],
+  ['areaIds', { areaIds: ['nosuch'], sort: 'price_asc' }],
+  ['areaIds', { areaIds: ['salmiya', 'nosuch'], kinds: ['apartment'] }],
+  ['governorateIds', { governorateIds: ['nosuch'], q: '!' }],
+  ['governorateIds', { governorateIds: ['hawalli', 'nosuch'] }],
+  ['usage', { usage: 'nosuch', kinds: ['apartment'] }],
+  ['furnished', { furnished: 'nosuch', fields: 'full' }],
+  ['kinds', { kinds: ['nosuch'], strategy: 'exchange', requestYearMin: 2000 }],
+])(
+  'a code of %s that is in no list is refused, alone and beside others: %j',
+  async (path, body) => {
+    expect(await search(body)).toMatchObject({
+      status: 422,
+      body: { error: { code: 'validation_failed', fields: [{ path, code: 'invalid' }] } },
+    })
+  },
+)
+
 test.each(['priceMin', 'areaM2Min', 'requestYearMin'])(
   '%s above its maximum is refused',
   async (name) => {
