@@ -7,6 +7,10 @@ create or replace trigger on_auth_user_created
 create or replace trigger on_auth_user_changed
   after update of email, phone on auth.users
   for each row execute function private.on_auth_user_changed();
+create or replace trigger on_auth_user_signed_in
+  after update of last_sign_in_at on auth.users
+  for each row when (old.last_sign_in_at is distinct from new.last_sign_in_at)
+  execute function private.on_auth_user_signed_in();
 create or replace trigger bound_user_metadata
   before update of raw_user_meta_data on auth.users
   for each row execute function private.bound_user_metadata();

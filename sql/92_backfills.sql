@@ -157,3 +157,9 @@ where properties.listed and not exists (
   select from private.listed_records where listed_records.property_id = properties.id
 )
 on conflict do nothing;
+
+-- Profiles from before they held the last sign-in.
+update public.individual_profiles set last_sign_in_at = users.last_sign_in_at
+from auth.users
+where users.id = individual_profiles.account_id and users.last_sign_in_at is not null
+  and individual_profiles.last_sign_in_at < users.last_sign_in_at;

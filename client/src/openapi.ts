@@ -499,7 +499,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List accounts, newest first or by name
+         * List accounts, newest first or as sorted
          * @description For administrators.
          *
          *     Every account with its identities. `since` and `until` are about when it was created. `type` and `identityStatus` together find accounts of which one identity is both.
@@ -593,10 +593,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what awaits a decision, oldest first
+         * List what awaits a decision, oldest first or as sorted
          * @description For administrators.
          *
-         *     Listings that await publishing, changes of published listings, companies and offices that await verification, and reports; `decisions` says what can be decided on each. A filter that only one kind has, such as `listingType`, leaves out the others.
+         *     Listings that await publishing, changes of published listings, companies and offices that await verification, and reports; `decisions` says what can be decided on each. A filter or sort that only one kind has, such as `listingType` or `price`, leaves out the others.
          */
         get: operations["list_moderation"];
         put?: never;
@@ -2361,7 +2361,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Events of payment providers and their outcome, newest or oldest first
+         * Events of payment providers and their outcome, newest first or as sorted
          * @description For administrators.
          *
          *     What providers reported and what came of it. An event with outcome `mismatch` needs attention.
@@ -5334,6 +5334,16 @@ export interface components {
              * @description The invoice of the payment; null without one.
              */
             invoiceId: string | null;
+            /**
+             * @description As people quote it; null without an invoice.
+             * @example INV-2026-000123
+             */
+            invoiceNumber: string | null;
+            /**
+             * @description The state of the invoice now.
+             * @enum {string|null}
+             */
+            invoiceState: "open" | "processing" | "failed" | "expired" | "void" | "paid" | "partially_refunded" | "refunded" | null;
             /** @description What the provider answered when it was asked. */
             status: string | null;
             /** @description As the provider says, in `currency`. */
@@ -6454,8 +6464,12 @@ export interface operations {
                 since?: string;
                 /** @description Before this moment. */
                 until?: string;
-                /** @description The order of the page. */
-                sort?: "newest" | "oldest" | "name";
+                /** @description Who last signed in not before this moment. */
+                signedInSince?: string;
+                /** @description Who last signed in before this moment, or never. */
+                signedInUntil?: string;
+                /** @description The order of the page; with `-` backwards. Equals follow each other by id. No name, email, phone or sign-in is the least; no end of a suspension or date of deletion the greatest. */
+                sort?: "newest" | "oldest" | "name" | "email" | "phone" | "lastSignInAt" | "suspendedUntil" | "deleteAt" | "-name" | "-email" | "-phone" | "-lastSignInAt" | "-suspendedUntil" | "-deleteAt";
                 /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
                 /** @description How many items a page has at most. */
@@ -6624,24 +6638,40 @@ export interface operations {
             query?: {
                 /** @description Only what awaits this kind of decision. */
                 kind?: "listing" | "changes" | "identity" | "report";
+                /** @description A part of the title of a listing, the name of a company or office, or the note of a report. */
+                q?: string;
                 /** @description Of the owner, or of the reporter. */
                 accountId?: string;
                 /** @description Listings of this type, and changes of such. */
                 listingType?: "SALE" | "RENT" | "EXCHANGE";
+                /** @description Listings of this kind. A code of `kind` at `GET /meta/enums`. */
+                listingKind?: string;
                 /** @description Listings in this area. */
                 areaId?: string;
+                /** @description The listing of this number. */
+                refNo?: string;
+                /** @description Listings that cost this or more. */
+                priceMin?: number;
+                /** @description Listings that cost this or less. */
+                priceMax?: number;
                 /** @description Identities of this type. */
                 identityType?: "company" | "office";
+                /** @description The identity with this licence. */
+                licenceNo?: string;
+                /** @description Identities whose licence ends before this day. */
+                licenceExpiresBefore?: string;
                 /** @description Reports of this kind of thing. */
                 targetType?: "property" | "identity" | "message" | "review";
+                /** @description Reports of this thing. */
+                targetId?: string;
                 /** @description Reports for this reason. */
                 reportReason?: "spam" | "fraud" | "wrong_price" | "not_available" | "duplicate" | "offensive" | "impersonation" | "illegal" | "other";
                 /** @description Not before this moment. */
                 since?: string;
                 /** @description Before this moment. */
                 until?: string;
-                /** @description The order of the page. */
-                sort?: "oldest" | "newest";
+                /** @description The order of the page; with `-` backwards. Equals follow each other by id. `name` is of listings, companies and offices; `price` of listings, of which one without is the least; `reports` how many open ones are about the same. */
+                sort?: "newest" | "oldest" | "name" | "price" | "licenceExpiresOn" | "reports" | "-name" | "-price" | "-licenceExpiresOn" | "-reports";
                 /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
                 /** @description How many items a page has at most. */
@@ -6711,6 +6741,8 @@ export interface operations {
             query?: {
                 /** @description What this administrator did. */
                 actorId?: string;
+                /** @description What was done by this role of the database. */
+                actorRole?: string;
                 /** @description What was done. */
                 action?: string;
                 /** @description What it was done to. */
@@ -9717,10 +9749,6 @@ export interface operations {
     list_payment_events: {
         parameters: {
             query?: {
-                /** @description nextCursor of the page before; nothing for the first page. */
-                cursor?: string;
-                /** @description How many items a page has at most. */
-                limit?: number;
                 /** @description Events with this outcome. */
                 outcome?: "received" | "paid" | "failed" | "refunded" | "surplus" | "pending" | "repeated" | "mismatch" | "unmatched" | "ignored";
                 /** @description Events of this provider. */
@@ -9731,12 +9759,28 @@ export interface operations {
                 paymentId?: string;
                 /** @description Events of the payments of this invoice. */
                 invoiceId?: string;
+                /** @description The same, by its number. */
+                invoiceNumber?: string;
+                /** @description Events of invoices that have this state now. */
+                invoiceState?: "open" | "processing" | "failed" | "expired" | "void" | "paid" | "partially_refunded" | "refunded";
+                /** @description Events in this currency. */
+                currency?: string;
+                /** @description Events about this amount or more. */
+                amountMin?: number;
+                /** @description Events about this amount or less. */
+                amountMax?: number;
+                /** @description true: those that were dealt with; false: all others. */
+                processed?: boolean;
                 /** @description Not before this moment. */
                 since?: string;
                 /** @description Before this moment. */
                 until?: string;
-                /** @description The order of the page. */
-                sort?: "newest" | "oldest";
+                /** @description The order of the page; with `-` backwards. Equals follow each other by id. No amount is the least, not processed the greatest. */
+                sort?: "newest" | "oldest" | "amount" | "processedAt" | "-amount" | "-processedAt";
+                /** @description nextCursor of the page before; nothing for the first page. */
+                cursor?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
             };
             header?: {
                 /**

@@ -137,7 +137,7 @@ export type Database = {
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
 "list_audit":
-{ Args: { "action"?: string,"actor_id"?: string,"page_cursor"?: string,"page_size"?: number,"since"?: string,"sort"?: string,"target_id"?: string,"target_type"?: string,"until"?: string }; Returns: {
+{ Args: { "action"?: string,"actor_id"?: string,"actor_role"?: string,"page_cursor"?: string,"page_size"?: number,"since"?: string,"sort"?: string,"target_id"?: string,"target_type"?: string,"until"?: string }; Returns: {
               "items": Json,"nextCursor": string
             }[]
                            },
@@ -213,7 +213,7 @@ export type Database = {
             }[]
                            },
 "list_moderation":
-{ Args: { "account_id"?: string,"area_id"?: string,"identity_type"?: string,"kind"?: string,"listing_type"?: string,"page_cursor"?: string,"page_size"?: number,"report_reason"?: string,"since"?: string,"sort"?: string,"target_type"?: string,"until"?: string }; Returns: {
+{ Args: { "account_id"?: string,"area_id"?: string,"identity_type"?: string,"kind"?: string,"licence_expires_before"?: string,"licence_no"?: string,"listing_kind"?: string,"listing_type"?: string,"page_cursor"?: string,"page_size"?: number,"price_max"?: number,"price_min"?: number,"q"?: string,"ref_no"?: string,"report_reason"?: string,"since"?: string,"sort"?: string,"target_id"?: string,"target_type"?: string,"until"?: string }; Returns: {
               "items": Json,"nextCursor": string
             }[]
                            },
@@ -243,7 +243,7 @@ export type Database = {
             }[]
                            },
 "list_payment_events":
-{ Args: { "invoice_id"?: string,"kind"?: string,"outcome"?: string,"page_cursor"?: string,"page_size"?: number,"payment_id"?: string,"provider"?: string,"since"?: string,"sort"?: string,"until"?: string }; Returns: {
+{ Args: { "amount_max"?: number,"amount_min"?: number,"currency"?: string,"invoice_id"?: string,"invoice_number"?: string,"invoice_state"?: string,"kind"?: string,"outcome"?: string,"page_cursor"?: string,"page_size"?: number,"payment_id"?: string,"processed"?: boolean,"provider"?: string,"since"?: string,"sort"?: string,"until"?: string }; Returns: {
               "items": Json,"nextCursor": string
             }[]
                            },
@@ -264,7 +264,7 @@ export type Database = {
 { Args: { "fields"?: string,"property_id": string }; Returns: Json
                            },
 "list_users":
-{ Args: { "identity_status"?: string,"is_admin"?: boolean,"page_cursor"?: string,"page_size"?: number,"q"?: string,"since"?: string,"sort"?: string,"status"?: string,"type"?: string,"until"?: string }; Returns: {
+{ Args: { "identity_status"?: string,"is_admin"?: boolean,"page_cursor"?: string,"page_size"?: number,"q"?: string,"signed_in_since"?: string,"signed_in_until"?: string,"since"?: string,"sort"?: string,"status"?: string,"type"?: string,"until"?: string }; Returns: {
               "items": Json,"nextCursor": string
             }[]
                            },
@@ -790,14 +790,14 @@ isOneToOne: false
                   ]
                 },"individual_profiles": {
                   Row: {
-                    "account_id": string,"avatar_url": string | null,"full_name": string | null
+                    "account_id": string,"avatar_url": string | null,"full_name": string | null,"last_sign_in_at": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "account_id": string,"avatar_url"?: string | null,"full_name"?: string | null
+                    "account_id": string,"avatar_url"?: string | null,"full_name"?: string | null,"last_sign_in_at"?: string
                   }
                   Update: {
-                    "account_id"?: string,"avatar_url"?: string | null,"full_name"?: string | null
+                    "account_id"?: string,"avatar_url"?: string | null,"full_name"?: string | null,"last_sign_in_at"?: string
                   }
                   Relationships: [
                     {

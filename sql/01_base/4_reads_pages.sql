@@ -87,6 +87,62 @@ $$;
 comment on function private.cursor_key is
   'The sort key in a cursor; 422 cursor_invalid for a damaged one and for another query''s.';
 
+-- A list that can be sorted in many ways --------------------------------------------------------
+
+create function private.is_sort(sorts jsonb, sort text) returns boolean
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select coalesce(sort = 'newest' or sorts ? regexp_replace(sort, '^-', ''), false)
+$$;
+comment on function private.is_sort is
+  'Whether a list can be sorted like this: by one of its sorts, backwards with - before it, or by '
+  'newest, which is -oldest.';
+
+create function private.sorted_keys(
+  source text, sorts jsonb, sort text, filters jsonb, after_key jsonb, page_size integer
+) returns jsonb[]
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  asked constant text := case sort when 'newest' then '-oldest' else sort end;
+  columns constant jsonb := sorts -> regexp_replace(asked, '^-', '');
+  value constant text := columns ->> 0;
+  id constant text := columns ->> 1;
+  backwards constant boolean := starts_with(asked, '-');
+  direction constant text := case when backwards then 'desc' else 'asc' end;
+  after constant text := case when after_key is not null then format(' and (%s, %s) %s (%L, %L)',
+    value, id, case when backwards then '<' else '>' end, after_key ->> 0, after_key ->> 1) end;
+  keys jsonb[];
+begin
+  execute format(
+    'select array(select jsonb_build_array(%1$s, %2$s) %3$s '
+    'order by %1$s %4$s, %2$s %4$s limit %5$s)',
+    value, id, source || coalesce(after, ''), direction, private.page_size(page_size) + 1
+  ) into keys using filters;
+  return keys;
+end
+$$;
+comment on function private.sorted_keys is
+  'The keys [value, id] of a page and of one row more. sorts has for each sort its value, which is '
+  'never null, and the id that decides between equals, both of the table whose index serves it; '
+  'source is from and where, with $1 for the filters. Both are constant pieces of SQL.';
+
+create function private.key_ids(keys jsonb[]) returns text[]
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select array(
+    select page.key ->> 1 from unnest(keys) with ordinality as page (key, place)
+    order by page.place
+  )
+$$;
+comment on function private.key_ids is 'The ids of sorted keys, in their order.';
+
 grant execute on function
   private.cursor_checksum, private.cursor_of, private.next_cursor, private.cursor_key
   to anon, authenticated, service_role, backend;

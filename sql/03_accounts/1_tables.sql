@@ -68,11 +68,14 @@ create table public.individual_profiles (
   account_id uuid primary key references public.accounts (id) on delete cascade,
   full_name text
     constraint individual_profiles_full_name_is_a_name check (private.is_name(full_name)),
-  avatar_url text
+  avatar_url text,
+  last_sign_in_at timestamptz not null default '-infinity'
 );
 comment on table public.individual_profiles is 'The person behind an account.';
 comment on column public.individual_profiles.full_name is
   'As the person writes it; null until given.';
+comment on column public.individual_profiles.last_sign_in_at is
+  'As Auth has it, whose table takes no index of ours; -infinity is never.';
 
 create table public.identities (
   id uuid primary key default gen_random_uuid(),

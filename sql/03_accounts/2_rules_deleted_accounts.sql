@@ -10,7 +10,8 @@ begin
   set email = null, phone = null, email_proven = false, status = 'deleted', status_reason = null,
       suspended_until = null, delete_at = null, active_identity_id = null
   where accounts.id = anonymise_account.account_id;
-  update public.individual_profiles set full_name = null, avatar_url = null
+  update public.individual_profiles
+  set full_name = null, avatar_url = null, last_sign_in_at = '-infinity'
   where individual_profiles.account_id = anonymise_account.account_id;
   update public.identities
   set status = 'closed', display_name = 'حساب محذوف', avatar_url = null, status_reason = null

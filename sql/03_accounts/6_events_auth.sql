@@ -65,6 +65,20 @@ $$;
 comment on function private.on_auth_user_changed is
   'Copies email and phone from Auth, and forgets a user that Auth only marks as deleted.';
 
+create function private.on_auth_user_signed_in() returns trigger
+  language plpgsql
+  security definer -- Auth's role may not write here
+  set search_path = ''
+as $$
+begin
+  update public.individual_profiles set last_sign_in_at = coalesce(new.last_sign_in_at, '-infinity')
+  where individual_profiles.account_id = new.id;
+  return null;
+end
+$$;
+comment on function private.on_auth_user_signed_in is
+  'Copies when somebody last signed in: admins sort by it.';
+
 create function private.bound_user_metadata() returns trigger
   language plpgsql
   set search_path = ''

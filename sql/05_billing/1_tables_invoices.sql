@@ -57,6 +57,9 @@ comment on column public.invoices.credited is
 comment on column public.invoices.refunded is 'KWD refunded so far.';
 create index invoices_identity_idx on public.invoices (identity_id, issued_at desc, id desc);
 create index invoices_account_idx on public.invoices (account_id);
+-- For the lists of admins.
+create index invoices_number_idx on public.invoices (number);
+create index invoices_state_idx on public.invoices (state);
 create index invoices_due_idx on public.invoices (due_at) where state in ('open', 'failed');
 
 create table public.invoice_lines (

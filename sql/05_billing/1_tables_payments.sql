@@ -84,7 +84,12 @@ comment on column public.payment_events.payload_sha256 is
 comment on column public.payment_events.outcome is
   'What it changed; mismatch and unmatched changed nothing and an admin has to look at them.';
 create index payment_events_payment_idx on public.payment_events (payment_id);
-create index payment_events_outcome_idx on public.payment_events (outcome, id desc);
+create index payment_events_outcome_idx on public.payment_events (outcome, received_at, id);
+create index payment_events_received_idx on public.payment_events (received_at, id);
+create index payment_events_amount_idx
+  on public.payment_events ((coalesce(amount, '-Infinity')), id);
+create index payment_events_processed_idx
+  on public.payment_events ((coalesce(processed_at, 'infinity')), id);
 create trigger payment_events_stay
   before delete or truncate on public.payment_events
   for each statement execute function private.refuse_rewriting();

@@ -1,7 +1,39 @@
 -- What payment providers reported, for admins.
 
+create function private.payment_event_records(event_ids bigint[])
+  returns table (place bigint, record json)
+  language plpgsql
+  stable
+  rows 20
+  security definer -- everybody's payments; its caller requires an admin
+  set search_path = ''
+as $$
+begin
+  return query
+  select
+    asked.place,
+    json_build_object(
+      'id', payment_events.id, 'provider', payment_events.provider,
+      'eventKey', payment_events.event_key, 'kind', payment_events.kind,
+      'paymentId', payment_events.payment_id, 'invoiceId', invoices.id,
+      'invoiceNumber', invoices.number, 'invoiceState', invoices.state,
+      'status', payment_events.status, 'amount', payment_events.amount,
+      'currency', payment_events.currency, 'outcome', payment_events.outcome,
+      'receivedAt', payment_events.received_at, 'processedAt', payment_events.processed_at
+    )
+  from unnest(event_ids) with ordinality as asked (id, place)
+  join public.payment_events on payment_events.id = asked.id
+  left join public.payments on payments.id = payment_events.payment_id
+  left join public.invoices on invoices.id = payments.invoice_id
+  order by asked.place;
+end
+$$;
+comment on function private.payment_event_records is
+  'Events of providers as admins see them, in the order of the ids.';
+
 create function private.list_payment_events(
-  outcome text, provider text, kind text, payment_id uuid, invoice_id uuid,
+  outcome text, provider text, kind text, payment_id uuid, invoice_id uuid, invoice_number text,
+  invoice_state text, currency text, amount_min numeric, amount_max numeric, processed boolean,
   since timestamptz, until timestamptz, sort text, page_cursor text, page_size integer
 )
   returns table (items json, "nextCursor" text)
@@ -9,61 +41,67 @@ create function private.list_payment_events(
   stable
   security definer -- everybody's payments, for admins only
   set search_path = ''
-  set plan_cache_mode = 'force_custom_plan' -- a filter that is not given costs nothing
 as $$
 declare
-  query text := concat_ws(' ', 'list_payment_events', private.require_admin(), jsonb_build_array(
-    outcome, provider, kind, payment_id, invoice_id, since, until, sort));
+  -- One without an amount is the least; one that is not processed comes after all that are.
+  sorts constant jsonb := jsonb_build_object(
+    'oldest', array['payment_events.received_at', 'payment_events.id'],
+    'amount', array['coalesce(payment_events.amount, ''-Infinity'')', 'payment_events.id'],
+    'processedAt', array['coalesce(payment_events.processed_at, ''infinity'')',
+      'payment_events.id']);
+  filters constant jsonb := jsonb_strip_nulls(jsonb_build_object(
+    'outcome', outcome, 'provider', provider, 'kind', kind, 'payment_id', payment_id,
+    'invoice_id', invoice_id, 'invoice_number', invoice_number, 'invoice_state', invoice_state,
+    'currency', currency, 'amount_min', amount_min, 'amount_max', amount_max,
+    'processed', processed, 'since', since, 'until', until));
+  query text := concat_ws(' ', 'list_payment_events', private.require_admin(), filters, sort);
   key jsonb := private.cursor_key(query, page_cursor);
+  keys jsonb[];
 begin
-  if (sort in ('newest', 'oldest')) is not true then
+  if not private.is_sort(sorts, sort) then
     perform private.refuse_field('sort', 'invalid');
   end if;
-  return query
-  with page as materialized (
-    select payment_events.*, payments.invoice_id,
-      row_number() over (
-        order by case when sort = 'newest' then payment_events.id end desc, payment_events.id
-      ) as place
+  keys := private.sorted_keys($sql$
     from public.payment_events
     left join public.payments on payments.id = payment_events.payment_id
-    where (list_payment_events.outcome is null
-        or payment_events.outcome = list_payment_events.outcome)
-      and (list_payment_events.provider is null
-        or payment_events.provider = list_payment_events.provider)
-      and (list_payment_events.kind is null or payment_events.kind = list_payment_events.kind)
-      and (list_payment_events.payment_id is null
-        or payment_events.payment_id = list_payment_events.payment_id)
-      and (list_payment_events.invoice_id is null
-        or payments.invoice_id = list_payment_events.invoice_id)
-      and (since is null or payment_events.received_at >= since)
-      and (until is null or payment_events.received_at < until)
-      and case
-        when key is null then true
-        when sort = 'newest' then payment_events.id < (key ->> 0)::bigint
-        else payment_events.id > (key ->> 0)::bigint
-      end
-    order by case when sort = 'newest' then payment_events.id end desc, payment_events.id
-    limit private.page_size(page_size) + 1
-  )
+    left join public.invoices on invoices.id = payments.invoice_id
+    where (not $1 ? 'outcome' or payment_events.outcome = $1 ->> 'outcome')
+      and (not $1 ? 'provider' or payment_events.provider = $1 ->> 'provider')
+      and (not $1 ? 'kind' or payment_events.kind = $1 ->> 'kind')
+      and (not $1 ? 'payment_id' or payment_events.payment_id = ($1 ->> 'payment_id')::uuid)
+      and (not $1 ?| array['invoice_id', 'invoice_number'] or payment_events.payment_id = any (
+        array(
+          select of_invoice.id from public.payments as of_invoice
+          join public.invoices as invoice on invoice.id = of_invoice.invoice_id
+          where (not $1 ? 'invoice_id' or invoice.id = ($1 ->> 'invoice_id')::uuid)
+            and (not $1 ? 'invoice_number' or invoice.number = $1 ->> 'invoice_number')
+        )))
+      and (not $1 ? 'invoice_state' or invoices.state = $1 ->> 'invoice_state')
+      and (not $1 ? 'currency' or payment_events.currency = $1 ->> 'currency')
+      and (not $1 ? 'amount_min'
+        or coalesce(payment_events.amount, '-Infinity') >= ($1 ->> 'amount_min')::numeric)
+      and (not $1 ? 'amount_max' or payment_events.amount is not null
+        and coalesce(payment_events.amount, '-Infinity') <= ($1 ->> 'amount_max')::numeric)
+      and (not $1 ? 'processed'
+        or (payment_events.processed_at is not null) = ($1 ->> 'processed')::boolean)
+      and (not $1 ? 'since' or payment_events.received_at >= ($1 ->> 'since')::timestamptz)
+      and (not $1 ? 'until' or payment_events.received_at < ($1 ->> 'until')::timestamptz)
+    $sql$, sorts, sort, filters, key, page_size);
+  return query
   select
-    coalesce(json_agg(json_build_object(
-      'id', page.id, 'provider', page.provider, 'eventKey', page.event_key, 'kind', page.kind,
-      'paymentId', page.payment_id, 'invoiceId', page.invoice_id, 'status', page.status,
-      'amount', page.amount, 'currency', page.currency, 'outcome', page.outcome,
-      'receivedAt', page.received_at, 'processedAt', page.processed_at
-    ) order by page.place) filter (where page.place <= page_size), '[]'),
-    private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(page.id) order by page.place)
-        filter (where page.place >= page_size))
-  from page;
+    coalesce(json_agg(records.record order by records.place), '[]'),
+    private.next_cursor(query, to_jsonb(keys[page_size:]))
+  from private.payment_event_records(
+    private.key_ids(keys[:page_size])::bigint[]) as records;
 end
 $$;
 comment on function private.list_payment_events is 'See api.list_payment_events.';
 
 create function api.list_payment_events(
   outcome text default null, provider text default null, kind text default null,
-  payment_id uuid default null, invoice_id uuid default null,
+  payment_id uuid default null, invoice_id uuid default null, invoice_number text default null,
+  invoice_state text default null, currency text default null, amount_min numeric default null,
+  amount_max numeric default null, processed boolean default null,
   since timestamptz default null, until timestamptz default null, sort text default 'newest',
   page_cursor text default null, page_size integer default 20
 )
@@ -76,13 +114,13 @@ begin
   return query
   select page.items, page."nextCursor"
   from private.list_payment_events(
-    outcome, provider, kind, payment_id, invoice_id, since, until, sort,
-    page_cursor, page_size) as page;
+    outcome, provider, kind, payment_id, invoice_id, invoice_number, invoice_state, currency,
+    amount_min, amount_max, processed, since, until, sort, page_cursor, page_size) as page;
 end
 $$;
 comment on function api.list_payment_events is
-  'For admins: what providers reported and what it changed, newest or oldest first, by provider, '
-  'outcome, payment, invoice and when. 403 admin_only.';
+  'For admins: what providers reported and what it changed, by provider, outcome, payment, '
+  'invoice, amount and when; newest or oldest first, by amount or when it was processed. 403 admin_only.';
 
 grant execute on function private.list_payment_events to authenticated;
 grant execute on function api.list_payment_events to authenticated;

@@ -25,9 +25,12 @@ comment on column public.audit.target_type is 'account, identity, property, invo
 comment on column public.audit.target_id is 'Null where the target has no id.';
 comment on column public.audit.before is 'The values that changed, as they were.';
 comment on column public.audit.after is 'The same values since then.';
-create index audit_target_idx on public.audit (target_id, id desc);
-create index audit_actor_idx on public.audit (actor_id, id desc);
-create index audit_action_idx on public.audit (action, id desc);
+create index audit_at_idx on public.audit (at, id);
+create index audit_target_idx on public.audit (target_id, at, id);
+create index audit_target_type_idx on public.audit (target_type, at, id);
+create index audit_actor_idx on public.audit (actor_id, at, id);
+create index audit_actor_role_idx on public.audit (actor_role, at, id);
+create index audit_action_idx on public.audit (action, at, id);
 alter table public.audit enable row level security;
 revoke all on public.audit from anon, authenticated, service_role;
 grant select on public.audit to service_role;

@@ -9,13 +9,30 @@ create index accounts_phone_parts_idx
 create index identities_name_parts_idx on public.identities
   using gin ((private.search_text(display_name)) extensions.gin_trgm_ops);
 create index identities_type_idx on public.identities (type, account_id) where type <> 'individual';
+-- Each order of the accounts but that of time, which is accounts_newest_idx.
 create index individual_profiles_name_idx
   on public.individual_profiles ((coalesce(full_name, '')), account_id);
+create index individual_profiles_last_sign_in_idx
+  on public.individual_profiles (last_sign_in_at, account_id);
+create index accounts_email_idx on public.accounts ((coalesce(email, '')), id);
+create index accounts_phone_idx on public.accounts ((coalesce(phone, '')), id);
+create index accounts_suspended_until_order_idx
+  on public.accounts ((coalesce(suspended_until, 'infinity')), id);
+create index accounts_delete_at_order_idx
+  on public.accounts ((coalesce(delete_at, 'infinity')), id);
 -- Counted over an index alone, not over whole listings.
 create index properties_status_idx on public.properties (status);
-create index identities_status_idx on public.identities (status, type);
+create index identities_status_idx on public.identities (status, type, account_id);
 -- The oldest first, without reading the many that wait for nothing.
 create index properties_await_review_idx on public.properties (created_at, id)
   where status = 'pending_review' or pending_changes is not null;
+create index properties_await_review_price_idx
+  on public.properties ((coalesce(price::numeric, '-Infinity')), id)
+  where status = 'pending_review' or pending_changes is not null;
+create index properties_await_review_name_idx
+  on public.properties ((coalesce(title_ar, '')), id)
+  where status = 'pending_review' or pending_changes is not null;
+create index identities_await_verification_name_idx on public.identities (display_name, id)
+  where status = 'pending_verification';
 create index identities_await_verification_idx on public.identities (created_at, id)
   where status = 'pending_verification';

@@ -26,7 +26,7 @@ comment on column public.reports.reason is 'Vocabulary report_reason.';
 comment on column public.reports.note is 'In the reporter''s words; deleted with the account.';
 comment on column public.reports.status is 'open, upheld (it was right) or dismissed.';
 create index reports_identity_idx on public.reports (identity_id);
-create index reports_target_idx on public.reports (target_type, target_id);
+create index reports_target_idx on public.reports (target_type, target_id, status);
 create index reports_open_idx on public.reports (created_at, id) where status = 'open';
 alter table public.reports enable row level security;
 revoke all on public.reports from anon, authenticated;

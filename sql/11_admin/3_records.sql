@@ -27,7 +27,7 @@ begin
       'deleteAt', accounts.delete_at,
       'isAdmin', admins.account_id is not null,
       'createdAt', accounts.created_at,
-      'lastSignInAt', users.last_sign_in_at,
+      'lastSignInAt', nullif(individual_profiles.last_sign_in_at, '-infinity'),
       'identities', (
         select coalesce(
           json_agg(private.identity_json(identities) order by identities.created_at, identities.id),
@@ -39,7 +39,6 @@ begin
   join public.accounts on accounts.id = asked.id
   left join public.individual_profiles on individual_profiles.account_id = accounts.id
   left join public.admins on admins.account_id = accounts.id
-  left join auth.users on users.id = accounts.id
   order by asked.place;
 end
 $$;

@@ -1,113 +1,94 @@
 -- What waits for an admin: listings to be reviewed, changes of published listings, companies and
 -- offices to be verified, reports.
 
-create function private.find_waiting(
-  filters jsonb, since timestamptz, until timestamptz, sort text,
-  after_key jsonb, row_limit integer
-)
-  returns table (id uuid, since_at timestamptz, kind text)
+create function private.waiting_source(filters jsonb, sort text) returns text
   language plpgsql
   stable
-  rows 20
-  security definer -- reads what belongs to others; its caller requires an admin
   set search_path = ''
-  set plan_cache_mode = 'force_custom_plan' -- a filter that is not given costs nothing
 as $$
 declare
-  asked_kind constant text := filters ->> 'kind';
-  asked_account constant uuid := filters ->> 'account_id';
-  -- What only one kind has leaves out the others.
-  of_listings constant boolean := filters ?| array['listing_type', 'area_id'];
-  of_identities constant boolean := filters ? 'identity_type';
-  of_reports constant boolean := filters ?| array['target_type', 'report_reason'];
+  -- What only some kinds have leaves out the others.
+  of_listings constant boolean := sort !~ 'licenceExpiresOn|reports' and not filters ?|
+    array['identity_type', 'licence_no', 'licence_expires_before', 'target_type', 'target_id',
+      'report_reason'];
+  of_identities constant boolean := sort !~ 'price|reports' and not filters ?|
+    array['listing_type', 'listing_kind', 'area_id', 'ref_no', 'price_min', 'price_max',
+      'target_type', 'target_id', 'report_reason'];
+  of_reports constant boolean := sort !~ 'name|price|licenceExpiresOn' and not filters ?|
+    array['listing_type', 'listing_kind', 'area_id', 'ref_no', 'price_min', 'price_max',
+      'identity_type', 'licence_no', 'licence_expires_before'];
 begin
-  return query
-  select waiting.id, waiting.at, waiting.kind
-  from (
-    (
-      select properties.id, properties.created_at as at,
-        case properties.status when 'pending_review' then 'listing' else 'changes' end as kind
+  -- Each branch is one table without a condition of its own: only then does Postgres merge the
+  -- walks through their indexes.
+  return format($sql$
+    from (
+      select properties.id, properties.created_at, coalesce(properties.title_ar, '') as name,
+        coalesce(properties.title_ar, '') as words,
+        coalesce(properties.price::numeric, '-Infinity') as price,
+        null::date as licence_expires_on, 0::bigint as reports,
+        %L and private.awaits_review(properties)
+          and (not $1 ? 'kind' or $1 ->> 'kind' = case properties.status
+            when 'pending_review' then 'listing' else 'changes' end)
+          and (not $1 ? 'account_id' or properties.owner_identity_id in (
+            select identities.id from public.identities
+            where identities.account_id = ($1 ->> 'account_id')::uuid
+          ))
+          and (not $1 ? 'listing_type' or properties.type = $1 ->> 'listing_type')
+          and (not $1 ? 'listing_kind' or properties.kind = $1 ->> 'listing_kind')
+          and (not $1 ? 'area_id' or properties.area_id = $1 ->> 'area_id')
+          and (not $1 ? 'ref_no' or 'KW-' || properties.ref_no = upper($1 ->> 'ref_no'))
+          and (not $1 ? 'price_min' or properties.price >= ($1 ->> 'price_min')::numeric)
+          and (not $1 ? 'price_max' or properties.price <= ($1 ->> 'price_max')::numeric)
+          as waits
       from public.properties
-      where not (of_identities or of_reports)
-        and private.awaits_review(properties)
-        and (asked_kind is null or asked_kind =
-          case properties.status when 'pending_review' then 'listing' else 'changes' end)
-        and (not filters ? 'listing_type' or properties.type = filters ->> 'listing_type')
-        and (not filters ? 'area_id' or properties.area_id = filters ->> 'area_id')
-        and (asked_account is null or properties.owner_identity_id in (
-          select identities.id from public.identities where identities.account_id = asked_account
-        ))
-        and (since is null or properties.created_at >= since)
-        and (until is null or properties.created_at < until)
-        and case
-          when after_key is null then true
-          when sort = 'newest' then (properties.created_at, properties.id)
-            < ((after_key ->> 0)::timestamptz, (after_key ->> 1)::uuid)
-          else (properties.created_at, properties.id)
-            > ((after_key ->> 0)::timestamptz, (after_key ->> 1)::uuid)
-        end
-      order by
-        case when sort = 'newest' then properties.created_at end desc,
-        case when sort = 'newest' then properties.id end desc,
-        properties.created_at, properties.id
-      limit row_limit
-    ) union all (
-      select identities.id, identities.created_at, 'identity'
+      union all
+      select identities.id, identities.created_at, identities.display_name,
+        identities.display_name,
+        '-Infinity'::numeric,
+        (
+          select organisations.licence_expires_on from public.organisations
+          where organisations.identity_id = identities.id
+        ),
+        0::bigint,
+        %L and identities.status = 'pending_verification'
+          and (not $1 ? 'kind' or $1 ->> 'kind' = 'identity')
+          and (not $1 ? 'account_id' or identities.account_id = ($1 ->> 'account_id')::uuid)
+          and (not $1 ? 'identity_type' or identities.type = $1 ->> 'identity_type')
+          and (not $1 ?| array['licence_no', 'licence_expires_before'] or exists (
+            select from public.organisations
+            where organisations.identity_id = identities.id
+              and (not $1 ? 'licence_no' or organisations.licence_no = upper($1 ->> 'licence_no'))
+              and (not $1 ? 'licence_expires_before'
+                or organisations.licence_expires_on < ($1 ->> 'licence_expires_before')::date)
+          ))
       from public.identities
-      where not (of_listings or of_reports)
-        and identities.status = 'pending_verification'
-        and (asked_kind is null or asked_kind = 'identity')
-        and (not filters ? 'identity_type' or identities.type = filters ->> 'identity_type')
-        and (asked_account is null or identities.account_id = asked_account)
-        and (since is null or identities.created_at >= since)
-        and (until is null or identities.created_at < until)
-        and case
-          when after_key is null then true
-          when sort = 'newest' then (identities.created_at, identities.id)
-            < ((after_key ->> 0)::timestamptz, (after_key ->> 1)::uuid)
-          else (identities.created_at, identities.id)
-            > ((after_key ->> 0)::timestamptz, (after_key ->> 1)::uuid)
-        end
-      order by
-        case when sort = 'newest' then identities.created_at end desc,
-        case when sort = 'newest' then identities.id end desc,
-        identities.created_at, identities.id
-      limit row_limit
-    ) union all (
-      select reports.id, reports.created_at, 'report'
+      union all
+      select reports.id, reports.created_at, ''::text, coalesce(reports.note, ''),
+        '-Infinity'::numeric, null::date,
+        (
+          select count(*) from public.reports as of_the_same
+          where of_the_same.target_type = reports.target_type
+            and of_the_same.target_id = reports.target_id and of_the_same.status = 'open'
+        ),
+        %L and reports.status = 'open'
+          and (not $1 ? 'kind' or $1 ->> 'kind' = 'report')
+          and (not $1 ? 'account_id' or reports.account_id = ($1 ->> 'account_id')::uuid)
+          and (not $1 ? 'target_type' or reports.target_type = $1 ->> 'target_type')
+          and (not $1 ? 'target_id' or reports.target_id = ($1 ->> 'target_id')::uuid)
+          and (not $1 ? 'report_reason' or reports.reason = $1 ->> 'report_reason')
       from public.reports
-      where not (of_listings or of_identities)
-        and reports.status = 'open'
-        and (asked_kind is null or asked_kind = 'report')
-        and (not filters ? 'target_type' or reports.target_type = filters ->> 'target_type')
-        and (not filters ? 'report_reason' or reports.reason = filters ->> 'report_reason')
-        and (asked_account is null or reports.account_id = asked_account)
-        and (since is null or reports.created_at >= since)
-        and (until is null or reports.created_at < until)
-        and case
-          when after_key is null then true
-          when sort = 'newest' then (reports.created_at, reports.id)
-            < ((after_key ->> 0)::timestamptz, (after_key ->> 1)::uuid)
-          else (reports.created_at, reports.id)
-            > ((after_key ->> 0)::timestamptz, (after_key ->> 1)::uuid)
-        end
-      order by
-        case when sort = 'newest' then reports.created_at end desc,
-        case when sort = 'newest' then reports.id end desc,
-        reports.created_at, reports.id
-      limit row_limit
-    )
-  ) as waiting
-  order by
-    case when sort = 'newest' then waiting.at end desc,
-    case when sort = 'newest' then waiting.id end desc,
-    waiting.at, waiting.id
-  limit row_limit;
+    ) as waiting
+    where waiting.waits
+      and (not $1 ? 'since' or waiting.created_at >= ($1 ->> 'since')::timestamptz)
+      and (not $1 ? 'until' or waiting.created_at < ($1 ->> 'until')::timestamptz)
+      and (not $1 ? 'q' or strpos(
+        private.search_text(waiting.words), private.search_text($1 ->> 'q')) > 0)
+    $sql$, of_listings, of_identities, of_reports);
 end
 $$;
-comment on function private.find_waiting is
-  'What waits, after a key of the sort. Every kind has an index for its part; the filters that are '
-  'null are no keys of filters.';
+comment on function private.waiting_source is
+  'What waits, as private.sorted_keys takes it. Time, name and price are walked by an index of '
+  'each kind; licenceExpiresOn and reports sort what waits.';
 
 create function private.waiting_identity_json(identity public.identities) returns json
   language plpgsql
@@ -133,10 +114,54 @@ $$;
 comment on function private.waiting_identity_json is
   'A company or office that waits: its record with the licence, and whose it is.';
 
+create function private.moderation_records(item_ids uuid[])
+  returns table (place bigint, record json)
+  language plpgsql
+  stable
+  rows 20
+  security definer -- reads what belongs to others; its caller requires an admin
+  set search_path = ''
+as $$
+begin
+  return query
+  select
+    asked.place,
+    json_build_object(
+      'id', asked.id,
+      'kind', case
+        when reports.id is not null then 'report'
+        when identities.id is not null then 'identity'
+        when properties.status = 'pending_review' then 'listing'
+        else 'changes'
+      end,
+      'since', coalesce(reports.created_at, identities.created_at, properties.created_at),
+      'decisions', case
+        when reports.id is not null then array['uphold', 'dismiss']
+        when identities.id is not null then private.identity_moderation(identities)
+        else private.property_decisions(properties)
+      end,
+      'listing', records.record,
+      'changes', properties.pending_changes,
+      'identity', case when identities.id is not null then
+        private.waiting_identity_json(identities) end,
+      'report', private.admin_report_json(reports)
+    )
+  from unnest(item_ids) with ordinality as asked (id, place)
+  left join public.properties on properties.id = asked.id
+  left join private.property_records(item_ids, null) as records on records.id = asked.id
+  left join public.identities on identities.id = asked.id
+  left join public.reports on reports.id = asked.id
+  order by asked.place;
+end
+$$;
+comment on function private.moderation_records is
+  'What waits, as admins see it, in the order of the ids.';
+
 create function private.list_moderation(
-  kind text, account_id uuid, listing_type text, area_id text, identity_type text,
-  target_type text, report_reason text, since timestamptz, until timestamptz, sort text,
-  page_cursor text, page_size integer
+  kind text, q text, account_id uuid, listing_type text, listing_kind text, area_id text,
+  ref_no text, price_min numeric, price_max numeric, identity_type text, licence_no text,
+  licence_expires_before date, target_type text, target_id uuid, report_reason text,
+  since timestamptz, until timestamptz, sort text, page_cursor text, page_size integer
 )
   returns table (items json, "nextCursor" text)
   language plpgsql
@@ -145,12 +170,22 @@ create function private.list_moderation(
   set search_path = ''
 as $$
 declare
+  sorts constant jsonb := '{
+    "oldest": ["waiting.created_at", "waiting.id"],
+    "name": ["waiting.name", "waiting.id"],
+    "price": ["waiting.price", "waiting.id"],
+    "licenceExpiresOn": ["waiting.licence_expires_on", "waiting.id"],
+    "reports": ["waiting.reports", "waiting.id"]
+  }';
   filters constant jsonb := jsonb_strip_nulls(jsonb_build_object(
-    'kind', kind, 'account_id', account_id, 'listing_type', listing_type, 'area_id', area_id,
-    'identity_type', identity_type, 'target_type', target_type, 'report_reason', report_reason));
-  query text := concat_ws(' ', 'list_moderation', private.require_admin(), filters,
-    jsonb_build_array(since, until, sort));
+    'kind', kind, 'q', q, 'account_id', account_id, 'listing_type', listing_type,
+    'listing_kind', listing_kind, 'area_id', area_id, 'ref_no', ref_no, 'price_min', price_min,
+    'price_max', price_max, 'identity_type', identity_type, 'licence_no', licence_no,
+    'licence_expires_before', licence_expires_before, 'target_type', target_type,
+    'target_id', target_id, 'report_reason', report_reason, 'since', since, 'until', until));
+  query text := concat_ws(' ', 'list_moderation', private.require_admin(), filters, sort);
   key jsonb := private.cursor_key(query, page_cursor);
+  keys jsonb[];
 begin
   perform private.refuse_fields((
     select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
@@ -160,49 +195,28 @@ begin
       ('identityType', identity_type in ('company', 'office')),
       ('targetType', target_type is null or private.is_word('report_target', target_type)),
       ('reportReason', report_reason is null or private.is_word('report_reason', report_reason)),
-      ('sort', coalesce(sort in ('oldest', 'newest'), false))
+      ('sort', private.is_sort(sorts, sort))
     ) as rule (path, holds)
     where holds is false
   ));
+  keys := private.sorted_keys(
+    private.waiting_source(filters, sort), sorts, sort, filters, key, page_size);
   return query
-  with page as materialized (
-    select found.id, found.since_at, found.kind, row_number() over () as place
-    from private.find_waiting(
-      filters, since, until, sort, key, private.page_size(page_size) + 1) as found
-  )
   select
-    coalesce(json_agg(json_build_object(
-      'id', page.id,
-      'kind', page.kind,
-      'since', page.since_at,
-      'decisions', case page.kind
-        when 'report' then array['uphold', 'dismiss']
-        when 'identity' then private.identity_moderation(identities)
-        else private.property_decisions(properties)
-      end,
-      'listing', records.record,
-      'changes', properties.pending_changes,
-      'identity', case when page.kind = 'identity' then
-        private.waiting_identity_json(identities) end,
-      'report', private.admin_report_json(reports)
-    ) order by page.place) filter (where page.place <= page_size), '[]'),
-    private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(page.since_at, page.id) order by page.place)
-        filter (where page.place >= page_size))
-  from page
-  left join public.properties on properties.id = page.id
-  left join private.property_records(array(select page.id from page), null) as records
-    on records.id = page.id
-  left join public.identities on identities.id = page.id
-  left join public.reports on reports.id = page.id;
+    coalesce(json_agg(records.record order by records.place), '[]'),
+    private.next_cursor(query, to_jsonb(keys[page_size:]))
+  from private.moderation_records(private.key_ids(keys[:page_size])::uuid[]) as records;
 end
 $$;
 comment on function private.list_moderation is 'A page of what waits; see api.list_moderation.';
 
 create function api.list_moderation(
-  kind text default null, account_id uuid default null, listing_type text default null,
-  area_id text default null, identity_type text default null, target_type text default null,
-  report_reason text default null, since timestamptz default null,
+  kind text default null, q text default null, account_id uuid default null,
+  listing_type text default null, listing_kind text default null, area_id text default null,
+  ref_no text default null, price_min numeric default null, price_max numeric default null,
+  identity_type text default null, licence_no text default null,
+  licence_expires_before date default null, target_type text default null,
+  target_id uuid default null, report_reason text default null, since timestamptz default null,
   until timestamptz default null, sort text default 'oldest',
   page_cursor text default null, page_size integer default 20
 )
@@ -214,14 +228,15 @@ as $$
 begin
   return query
   select waiting.items, waiting."nextCursor"
-  from private.list_moderation(kind, account_id, listing_type, area_id, identity_type, target_type,
-    report_reason, since, until, sort, page_cursor, page_size) as waiting;
+  from private.list_moderation(kind, q, account_id, listing_type, listing_kind, area_id, ref_no,
+    price_min, price_max, identity_type, licence_no, licence_expires_before, target_type,
+    target_id, report_reason, since, until, sort, page_cursor, page_size) as waiting;
 end
 $$;
 comment on function api.list_moderation is
-  'For admins: what waits for a decision, the oldest or newest first, with the decisions that are '
-  'open. A filter that only one kind has leaves out the others; account_id is that of the owner or '
-  'reporter. 403 admin_only.';
+  'For admins: what waits for a decision, the oldest or newest first or by what it shows, with the '
+  'decisions that are open. A filter or sort that only one kind has leaves out the others; '
+  'account_id is that of the owner or reporter. 403 admin_only.';
 
 grant execute on function private.list_moderation to authenticated;
 grant execute on function api.list_moderation to authenticated;

@@ -72,25 +72,106 @@ comment on function private.matches_user is
   'Whether the email or a name contains this: for parts so common that checking one account after '
   'another soon fills a page.';
 
+create function private.account_ids(type text, identity_status text, row_limit integer)
+  returns uuid[]
+  language plpgsql
+  stable
+  security definer -- reads identities of others; its caller requires an admin
+  set search_path = ''
+  set plan_cache_mode = 'force_custom_plan' -- a filter that is not given costs nothing
+as $$
+begin
+  return array(
+    select identities.account_id from public.identities
+    where (account_ids.type is null or identities.type = account_ids.type)
+      and (account_ids.identity_status is null or identities.status = account_ids.identity_status)
+    limit row_limit
+  );
+end
+$$;
+comment on function private.account_ids is
+  'Accounts with an identity of a type and state, from an index alone.';
+
+create function private.users_source(filters jsonb) returns text
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  -- Where few are found they are looked up, and where many are, the walk through a list soon meets
+  -- enough of them.
+  many constant integer := 2001;
+  named constant uuid[] := case when filters ? 'q' then
+    array(select private.find_users(filters ->> 'q')) end;
+  holders constant uuid[] := case when filters ?| array['type', 'identity_status'] then
+    private.account_ids(filters ->> 'type', filters ->> 'identity_status', many) end;
+begin
+  return $sql$
+    from public.accounts
+    join public.individual_profiles on individual_profiles.account_id = accounts.id
+    where not private.is_decoy(accounts)
+      and (not $1 ? 'status' or accounts.status = $1 ->> 'status')
+      and (not $1 ? 'since' or accounts.created_at >= ($1 ->> 'since')::timestamptz)
+      and (not $1 ? 'until' or accounts.created_at < ($1 ->> 'until')::timestamptz)
+      and (not $1 ? 'signed_in_since' or individual_profiles.last_sign_in_at
+        >= ($1 ->> 'signed_in_since')::timestamptz)
+      and (not $1 ? 'signed_in_until' or individual_profiles.last_sign_in_at
+        < ($1 ->> 'signed_in_until')::timestamptz)
+    $sql$ || case filters ->> 'is_admin'
+      when 'true' then ' and accounts.id in (select admins.account_id from public.admins)'
+      when 'false' then ' and accounts.id not in (select admins.account_id from public.admins)'
+      else ''
+    end || case
+      when cardinality(named) < many then format(' and accounts.id = any (%L)', named)
+      when named is not null then
+        format(' and private.matches_user(accounts, %L)', private.tidy(filters ->> 'q'))
+      else ''
+    end || case
+      when cardinality(holders) < many then format(' and accounts.id = any (%L)', holders)
+      when holders is not null then $sql$
+        and exists (
+          select from public.identities
+          where identities.account_id = accounts.id
+            and (not $1 ? 'type' or identities.type = $1 ->> 'type')
+            and (not $1 ? 'identity_status' or identities.status = $1 ->> 'identity_status')
+        )
+        $sql$
+      else ''
+    end;
+end
+$$;
+comment on function private.users_source is
+  'The accounts that filters leave, as private.sorted_keys takes them.';
+
 create function private.list_users(
   q text, status text, type text, identity_status text, is_admin boolean,
-  since timestamptz, until timestamptz, sort text, page_cursor text, page_size integer
+  since timestamptz, until timestamptz, signed_in_since timestamptz, signed_in_until timestamptz,
+  sort text, page_cursor text, page_size integer
 )
   returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- reads accounts of others, for an admin
   set search_path = ''
-  set plan_cache_mode = 'force_custom_plan' -- a filter that is not given costs nothing
 as $$
 declare
-  query text := concat_ws(' ', 'list_users', private.require_admin(), jsonb_build_array(
-    q, status, type, identity_status, is_admin, since, until, sort));
+  -- Without an email, phone or name it is the least of them; what has no end ends last.
+  sorts constant jsonb := jsonb_build_object(
+    'oldest', array['accounts.created_at', 'accounts.id'],
+    'name', array['coalesce(individual_profiles.full_name, '''')',
+      'individual_profiles.account_id'],
+    'email', array['coalesce(accounts.email, '''')', 'accounts.id'],
+    'phone', array['coalesce(accounts.phone, '''')', 'accounts.id'],
+    'lastSignInAt', array['individual_profiles.last_sign_in_at', 'individual_profiles.account_id'],
+    'suspendedUntil', array['coalesce(accounts.suspended_until, ''infinity'')', 'accounts.id'],
+    'deleteAt', array['coalesce(accounts.delete_at, ''infinity'')', 'accounts.id']);
+  filters constant jsonb := jsonb_strip_nulls(jsonb_build_object(
+    'q', q, 'status', status, 'type', type, 'identity_status', identity_status,
+    'is_admin', is_admin, 'since', since, 'until', until,
+    'signed_in_since', signed_in_since, 'signed_in_until', signed_in_until));
+  query text := concat_ws(' ', 'list_users', private.require_admin(), filters, sort);
   key jsonb := private.cursor_key(query, page_cursor);
-  admin_ids constant uuid[] := array(select admins.account_id from public.admins);
-  ids uuid[];
-  named uuid[];
-  holders uuid[]; -- those with such an identity, unless they are too many to count
+  keys jsonb[];
 begin
   perform private.refuse_fields((
     select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
@@ -100,75 +181,17 @@ begin
       ('type', type in ('individual', 'company', 'office')),
       ('identityStatus', identity_status in
         ('active', 'pending_verification', 'rejected', 'expired', 'suspended', 'closed')),
-      ('sort', coalesce(sort in ('newest', 'oldest', 'name'), false))
+      ('sort', private.is_sort(sorts, sort))
     ) as rule (path, holds)
     where holds is false
   ));
-  if q is not null then
-    named := array(select private.find_users(q));
-  end if;
-  if coalesce(list_users.type, identity_status) is not null then
-    holders := array(
-      select identities.account_id from public.identities
-      where (list_users.type is null or identities.type = list_users.type)
-        and (identity_status is null or identities.status = identity_status)
-      limit 2001
-    );
-  end if;
-  ids := array(
-    select accounts.id
-    from public.accounts
-    join public.individual_profiles on individual_profiles.account_id = accounts.id
-    where (q is null
-        or cardinality(named) <= 2000 and accounts.id = any (named)
-        or cardinality(named) > 2000 and private.matches_user(accounts, private.tidy(q)))
-      and (list_users.status is null or accounts.status = list_users.status)
-      and (holders is null
-        or cardinality(holders) <= 2000 and accounts.id = any (holders)
-        or cardinality(holders) > 2000 and exists (
-          select from public.identities
-          where identities.account_id = accounts.id
-            and (list_users.type is null or identities.type = list_users.type)
-            and (identity_status is null or identities.status = identity_status)
-        ))
-      and (list_users.is_admin is null
-        or list_users.is_admin and accounts.id = any (admin_ids)
-        or not list_users.is_admin and accounts.id <> all (admin_ids))
-      and (since is null or accounts.created_at >= since)
-      and (until is null or accounts.created_at < until)
-      and not private.is_decoy(accounts)
-      -- One plan for each sort: what belongs to the others is constant.
-      and case
-        when key is null then true
-        when sort = 'newest' then
-          (accounts.created_at, accounts.id) < ((key ->> 0)::timestamptz, (key ->> 1)::uuid)
-        when sort = 'oldest' then
-          (accounts.created_at, accounts.id) > ((key ->> 0)::timestamptz, (key ->> 1)::uuid)
-        else (coalesce(individual_profiles.full_name, ''), individual_profiles.account_id)
-          > (key ->> 0, (key ->> 1)::uuid)
-      end
-    order by
-      case when sort = 'newest' then accounts.created_at end desc,
-      case when sort = 'newest' then accounts.id end desc,
-      case when sort = 'oldest' then accounts.created_at end,
-      case when sort = 'oldest' then accounts.id end,
-      case when sort = 'name' then coalesce(individual_profiles.full_name, '') end,
-      case when sort = 'name' then individual_profiles.account_id end
-    limit private.page_size(page_size) + 1
-  );
+  keys := private.sorted_keys(
+    private.users_source(filters), sorts, sort, filters, key, page_size);
   return query
   select
     coalesce(json_agg(records.record order by records.place), '[]'),
-    private.next_cursor(query, (
-      select jsonb_agg(jsonb_build_array(
-        case when sort = 'name' then to_jsonb(coalesce(individual_profiles.full_name, ''))
-          else to_jsonb(accounts.created_at) end,
-        accounts.id) order by last.place)
-      from unnest(ids[page_size:]) with ordinality as last (id, place)
-      join public.accounts on accounts.id = last.id
-      join public.individual_profiles on individual_profiles.account_id = last.id
-    ))
-  from private.user_records(ids[:page_size]) as records;
+    private.next_cursor(query, to_jsonb(keys[page_size:]))
+  from private.user_records(private.key_ids(keys[:page_size])::uuid[]) as records;
 end
 $$;
 comment on function private.list_users is 'A page of accounts; see api.list_users.';
@@ -176,8 +199,9 @@ comment on function private.list_users is 'A page of accounts; see api.list_user
 create function api.list_users(
   q text default null, status text default null, type text default null,
   identity_status text default null, is_admin boolean default null,
-  since timestamptz default null, until timestamptz default null, sort text default 'newest',
-  page_cursor text default null, page_size integer default 20
+  since timestamptz default null, until timestamptz default null,
+  signed_in_since timestamptz default null, signed_in_until timestamptz default null,
+  sort text default 'newest', page_cursor text default null, page_size integer default 20
 )
   returns table (items json, "nextCursor" text)
   language plpgsql
@@ -187,14 +211,14 @@ as $$
 begin
   return query
   select users.items, users."nextCursor"
-  from private.list_users(q, status, type, identity_status, is_admin, since, until, sort,
-    page_cursor, page_size) as users;
+  from private.list_users(q, status, type, identity_status, is_admin, since, until,
+    signed_in_since, signed_in_until, sort, page_cursor, page_size) as users;
 end
 $$;
 comment on function api.list_users is
   'For admins: accounts by a part of an email, phone or name, an id, a state, the type and state '
-  'of an identity that they have, and when they came; newest or oldest first, or by name. 403 '
-  'admin_only.';
+  'of an identity that they have, when they came and when they last signed in; newest or oldest '
+  'first, or by what they show. 403 admin_only.';
 
 create function private.get_user(user_id uuid) returns json
   language plpgsql
@@ -240,7 +264,7 @@ begin
             or audit.target_id in (
               select identities.id from public.identities where identities.account_id = account.id
             )
-          order by audit.id desc
+          order by audit.at desc, audit.id desc
           limit 20
         )) as entry
       )

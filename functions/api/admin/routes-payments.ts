@@ -3,20 +3,10 @@ import { z } from '@hono/zod-openapi'
 import { backend, call } from '../../_shared/db.ts'
 import { provider, providerNamed } from '../../payments/configured-providers.ts'
 import { ProviderDeclined, ProviderUnreachable, type RefundOrder } from '../../payments/provider.ts'
-import { Invoice, providerNames } from '../billing/schemas.ts'
-import {
-  area,
-  body,
-  forAdmins,
-  json,
-  Money,
-  pageOf,
-  PageQuery,
-  route,
-  send,
-  Time,
-} from '../http/route.ts'
-import { newestFirst, times } from './schemas.ts'
+import { Invoice } from '../billing/schemas.ts'
+import { area, body, forAdmins, json, Money, pageOf, route, send, Time } from '../http/route.ts'
+import { PaymentEvent } from './schemas.ts'
+import { PaymentEventQuery } from './schemas-lists.ts'
 
 const tags = ['admin']
 
@@ -82,56 +72,18 @@ const refund = route({
   },
 })
 
-const eventKinds = ['payment', 'refund', 'look_up', 'other'] as const
-
-const Outcome = z.enum([
-  'received',
-  'paid',
-  'failed',
-  'refunded',
-  'surplus',
-  'pending',
-  'repeated',
-  'mismatch',
-  'unmatched',
-  'ignored',
-]).describe('What came of it: `mismatch` needs attention, `unmatched` belongs to no payment.')
-
-const PaymentEvent = z.object({
-  id: z.int().min(1).describe('Grows with every event.'),
-  provider: z.string().describe('Who reported it.').openapi({ example: 'tap' }),
-  eventKey: z.string().describe('The reference of the provider and a hash of what was signed.'),
-  kind: z.enum(eventKinds).describe('`look_up`: the provider was asked; it did not report it.'),
-  paymentId: z.uuid().nullable().describe('null: it belongs to none that is known.'),
-  invoiceId: z.uuid().nullable().describe('The invoice of the payment; null without one.'),
-  status: z.string().nullable().describe('What the provider answered when it was asked.'),
-  amount: z.number().nullable().describe('As the provider says, in `currency`.'),
-  currency: z.string().nullable().describe('As the provider says; `KWD` unless it is wrong.'),
-  outcome: Outcome,
-  receivedAt: Time.describe('When it came.'),
-  processedAt: Time.nullable().describe('When it was dealt with; null: not yet.'),
-}).openapi('PaymentEvent', { description: 'What a payment provider reported.' })
-
 const events = route({
   ...forAdmins,
   tags,
   operationId: 'list_payment_events',
   method: 'get',
   path: '/payments/events',
-  summary: 'Events of payment providers and their outcome, newest or oldest first',
+  summary: 'Events of payment providers and their outcome, newest first or as sorted',
   description:
     'What providers reported and what came of it. An event with outcome `mismatch` needs ' +
     'attention.',
   request: {
-    query: PageQuery.extend({
-      outcome: Outcome.optional().describe('Events with this outcome.'),
-      provider: z.enum(providerNames).optional().describe('Events of this provider.'),
-      kind: z.enum(eventKinds).optional().describe('Events of this kind.'),
-      paymentId: z.uuid().optional().describe('Events of this payment.'),
-      invoiceId: z.uuid().optional().describe('Events of the payments of this invoice.'),
-      ...times,
-      sort: newestFirst,
-    }),
+    query: PaymentEventQuery,
   },
   responses: {
     200: json(

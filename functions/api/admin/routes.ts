@@ -9,16 +9,14 @@ import {
   AdminUser,
   AdminUserPage,
   AuditEntry,
-  AuditQuery,
   Decided,
   Decision,
   IdentityStatus,
   ModerationItem,
-  ModerationQuery,
   Reason,
-  UserQuery,
   UserStatus,
 } from './schemas.ts'
+import { AuditQuery, ModerationQuery, UserQuery } from './schemas-lists.ts'
 
 const tags = ['admin']
 const OneUser = z.strictObject({ userId: z.uuid() })
@@ -29,7 +27,7 @@ const users = route({
   operationId: 'list_users',
   method: 'get',
   path: '/users',
-  summary: 'List accounts, newest first or by name',
+  summary: 'List accounts, newest first or as sorted',
   description:
     'Every account with its identities. `since` and `until` are about when it was created. ' +
     '`type` and `identityStatus` together find accounts of which one identity is both.',
@@ -120,11 +118,11 @@ const moderation = route({
   operationId: 'list_moderation',
   method: 'get',
   path: '/moderation',
-  summary: 'List what awaits a decision, oldest first',
+  summary: 'List what awaits a decision, oldest first or as sorted',
   description:
     'Listings that await publishing, changes of published listings, companies and offices that ' +
-    'await verification, and reports; `decisions` says what can be decided on each. A filter that ' +
-    'only one kind has, such as `listingType`, leaves out the others.',
+    'await verification, and reports; `decisions` says what can be decided on each. A filter or ' +
+    'sort that only one kind has, such as `listingType` or `price`, leaves out the others.',
   request: { query: ModerationQuery },
   responses: { 200: json(pageOf('ModerationPage', ModerationItem), 'A page of items.') },
 })

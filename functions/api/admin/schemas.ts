@@ -9,8 +9,9 @@ import {
   identityType,
   User,
 } from '../accounts/schemas.ts'
-import { Count, Cursor, Limit, Time } from '../http/route.ts'
-import { codeOf, everyStatus, Property, Type } from '../properties/schemas.ts'
+import { InvoiceState } from '../billing/schemas.ts'
+import { Count, Time } from '../http/route.ts'
+import { codeOf, everyStatus, Property } from '../properties/schemas.ts'
 
 export const accountStatuses = [
   'active',
@@ -98,8 +99,8 @@ export const moderationKinds = ['listing', 'changes', 'identity', 'report'] as c
 
 const allowed = z.array(z.enum(decisions)).describe('What can be decided on it now.')
 
-const reportTargets = ['property', 'identity', 'message', 'review'] as const
-const reportReasons = [
+export const reportTargets = ['property', 'identity', 'message', 'review'] as const
+export const reportReasons = [
   'spam',
   'fraud',
   'wrong_price',
@@ -186,56 +187,38 @@ export const Decided = z
   })
   .openapi('Decided', { description: 'What a decision led to.' })
 
-export const times = {
-  since: Time.optional().describe('Not before this moment.'),
-  until: Time.optional().describe('Before this moment.'),
-}
-const page = { cursor: Cursor.optional(), limit: Limit }
-const order = 'The order of the page.'
-export const newestFirst = z.enum(['newest', 'oldest']).default('newest').describe(order)
+export const eventKinds = ['payment', 'refund', 'look_up', 'other'] as const
 
-export const UserQuery = z.strictObject({
-  q: z.string().min(3).max(120).optional().describe(
-    'A part of an email, phone or name, or the id of an account or identity.',
-  ),
-  status: z.enum(accountStatuses).optional().describe('Accounts in this state.'),
-  type: identityType.optional().describe(
-    'Accounts with an identity of this type; with `identityStatus`, in that state.',
-  ),
-  identityStatus: identityStatus.optional().describe('Accounts with an identity in this state.'),
-  isAdmin: z.enum(['true', 'false']).transform((given) => given === 'true').optional()
-    .openapi({ type: 'boolean', description: 'true: administrators only; false: all others.' }),
-  ...times,
-  sort: z.enum(['newest', 'oldest', 'name']).default('newest').describe(order),
-  ...page,
-})
+export const EventOutcome = z.enum([
+  'received',
+  'paid',
+  'failed',
+  'refunded',
+  'surplus',
+  'pending',
+  'repeated',
+  'mismatch',
+  'unmatched',
+  'ignored',
+]).describe('What came of it: `mismatch` needs attention, `unmatched` belongs to no payment.')
 
-export const ModerationQuery = z.strictObject({
-  kind: z.enum(moderationKinds).optional().describe('Only what awaits this kind of decision.'),
-  accountId: z.uuid().optional().describe('Of the owner, or of the reporter.'),
-  listingType: Type.optional().describe('Listings of this type, and changes of such.'),
-  areaId: z.string().min(1).max(60).optional().describe('Listings in this area.'),
-  identityType: z.enum(['company', 'office']).optional().describe('Identities of this type.'),
-  targetType: z.enum(reportTargets).optional().describe('Reports of this kind of thing.'),
-  reportReason: z.enum(reportReasons).optional().describe('Reports for this reason.'),
-  ...times,
-  sort: z.enum(['oldest', 'newest']).default('oldest').describe(order),
-  ...page,
-})
-
-export const AuditQuery = z.strictObject({
-  actorId: z.uuid().optional().describe('What this administrator did.'),
-  action: z.string().min(1).max(60).optional().describe('What was done.').openapi({
-    example: 'account.status',
-  }),
-  targetType: z.string().min(1).max(60).optional().describe('What it was done to.').openapi({
-    example: 'account',
-  }),
-  targetId: z.uuid().optional().describe('What was done to this account, identity, listing …'),
-  ...times,
-  sort: newestFirst,
-  ...page,
-})
+export const PaymentEvent = z.object({
+  id: z.int().min(1).describe('Grows with every event.'),
+  provider: z.string().describe('Who reported it.').openapi({ example: 'tap' }),
+  eventKey: z.string().describe('The reference of the provider and a hash of what was signed.'),
+  kind: z.enum(eventKinds).describe('`look_up`: the provider was asked; it did not report it.'),
+  paymentId: z.uuid().nullable().describe('null: it belongs to none that is known.'),
+  invoiceId: z.uuid().nullable().describe('The invoice of the payment; null without one.'),
+  invoiceNumber: z.string().nullable().describe('As people quote it; null without an invoice.')
+    .openapi({ example: 'INV-2026-000123' }),
+  invoiceState: InvoiceState.nullable().describe('The state of the invoice now.'),
+  status: z.string().nullable().describe('What the provider answered when it was asked.'),
+  amount: z.number().nullable().describe('As the provider says, in `currency`.'),
+  currency: z.string().nullable().describe('As the provider says; `KWD` unless it is wrong.'),
+  outcome: EventOutcome,
+  receivedAt: Time.describe('When it came.'),
+  processedAt: Time.nullable().describe('When it was dealt with; null: not yet.'),
+}).openapi('PaymentEvent', { description: 'What a payment provider reported.' })
 
 export const AdminStats = z
   .object({

@@ -136,6 +136,10 @@ export const Cursor = z.string(malformed).min(1, malformed).max(4000, malformed)
 
 export const PageQuery = z.strictObject({ cursor: Cursor.optional(), limit: Limit })
 
+/** How a list is sorted: by time, or by these and, with - before it, backwards. */
+export const sortBy = <const Field extends string>(...fields: Field[]) =>
+  z.enum(['newest', 'oldest', ...fields, ...fields.map((field) => `-${field}` as const)])
+
 /** A page of a list, by the name that it has in the description. */
 export const pageOf = <T extends z.ZodType>(name: string, item: T) => pageFields(item).openapi(name)
 
