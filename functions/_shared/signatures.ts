@@ -259,6 +259,7 @@ export const facadeSignatures = {
   contact_property: { property_id: 'uuid', kind: 'text' },
   export_account: {},
   favorites_page: { page_cursor: 'text?', page_size: 'integer?', fields: 'text?' },
+  get_me: {},
   get_property: { property_id: 'uuid' },
   search_listings: {
     strategy: 'text',

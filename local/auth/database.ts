@@ -5,9 +5,9 @@ export { rfc3339, type Tx } from '../postgres/pool.ts'
 
 export type Db = pg.Pool | Tx
 
-/** Prepares each statement once for a connection, as Auth's driver does. */
+/** Keeps its connections and prepares each statement once for each, as Auth's driver does. */
 export function openDatabase(url: string): pg.Pool {
-  const pool = openPool(url, { application_name: 'auth' })
+  const pool = openPool(url, { application_name: 'auth', idleTimeoutMillis: 0 })
   const names = new Map<string, string>()
   pool.on('connect', (client) => {
     const query = client.query.bind(client) as (...args: unknown[]) => unknown

@@ -61,6 +61,19 @@ function varint(value: bigint): Buffer {
 
 type TokenAnswer = { headers: Record<string, string>; body: Record<string, unknown> }
 
+type Method = { method: string; timestamp: number }
+const methodColumns =
+  'authentication_method as method, floor(extract(epoch from updated_at))::int as timestamp'
+
+/** What a token is issued for: its session, and how that was signed in to or renewed. */
+type Issue = {
+  sessionId: string
+  refreshToken: string
+  counter: bigint
+  method: string
+  amr: Method[]
+}
+
 /** Starts a session for a user who has just been authenticated. */
 export async function startSession(
   context: Context,
@@ -71,22 +84,46 @@ export async function startSession(
 ): Promise<TokenAnswer> {
   const sessionId = crypto.randomUUID()
   const hmacKey = randomBytes(32).toString('base64')
-  await tx.query(
-    `insert into auth.sessions
-       (id, user_id, created_at, updated_at, aal, user_agent, ip, refresh_token_hmac_key,
-        refresh_token_counter)
-     values ($1, $2, now(), now(), 'aal1', $3, $4, $5, 0)`,
-    [sessionId, user.id, request.headers['user-agent'] ?? null, request.ip, hmacKey],
-  )
-  await tx.query(
-    `insert into auth.mfa_amr_claims
+  const { rows: amr } = await tx.query<Method>(
+    `with session as (
+       insert into auth.sessions
+         (id, user_id, created_at, updated_at, aal, user_agent, ip, refresh_token_hmac_key,
+          refresh_token_counter)
+       values ($1, $2, now(), now(), 'aal1', $3, $4, $5, 0)
+     )
+     insert into auth.mfa_amr_claims
        (id, session_id, created_at, updated_at, authentication_method)
-     values ($1, $2, now(), now(), $3)`,
-    [crypto.randomUUID(), sessionId, method],
+     values ($6, $1, now(), now(), $7)
+     returning ${methodColumns}`,
+    [
+      sessionId,
+      user.id,
+      request.headers['user-agent'] ?? null,
+      request.ip,
+      hmacKey,
+      crypto.randomUUID(),
+      method,
+    ],
   )
   await updateUser(tx, user, { last_sign_in_at: new Date().toISOString() })
   const refreshToken = encodeRefreshToken(sessionId, 0n, hmacKey)
-  return await tokenAnswer(context, tx, request, user, sessionId, refreshToken, method, 0n)
+  return await tokenAnswer(context, tx, request, user, {
+    sessionId,
+    refreshToken,
+    counter: 0n,
+    method,
+    amr,
+  })
+}
+
+/** How a session was signed in to. */
+export async function methodsOf(tx: Tx, sessionId: string): Promise<Method[]> {
+  const { rows } = await tx.query<Method>(
+    `select ${methodColumns} from auth.mfa_amr_claims where session_id = $1
+     order by updated_at desc`,
+    [sessionId],
+  )
+  return rows
 }
 
 /** Issues an access token for a session and builds the token response. */
@@ -95,16 +132,8 @@ export async function tokenAnswer(
   tx: Tx,
   request: AuthRequest,
   user: User,
-  sessionId: string,
-  refreshToken: string,
-  method: string,
-  counter: bigint,
+  { sessionId, refreshToken, counter, method, amr }: Issue,
 ): Promise<TokenAnswer> {
-  const { rows } = await tx.query(
-    `select authentication_method as method, floor(extract(epoch from updated_at))::int as timestamp
-     from auth.mfa_amr_claims where session_id = $1 order by updated_at desc`,
-    [sessionId],
-  )
   const issued = Math.floor(Date.now() / 1000)
   const expires = issued + context.config.jwtExpiry
   const claims = {
@@ -119,7 +148,7 @@ export async function tokenAnswer(
     user_metadata: user.raw_user_meta_data ?? {},
     role: user.role,
     aal: 'aal1',
-    amr: rows,
+    amr,
     session_id: sessionId,
     is_anonymous: user.is_anonymous,
   }

@@ -6,6 +6,7 @@ import { audience, type AuthRequest, type Context, plainPhone, readBody } from '
 import {
   encodeRefreshToken,
   isSignedWith,
+  methodsOf,
   parseRefreshToken,
   type RefreshToken,
   startSession,
@@ -146,16 +147,13 @@ async function refreshGrant(context: Context, request: AuthRequest): Promise<Ans
     )
     await writeAudit(context, tx, user, 'token_refreshed')
     const fresh = encodeRefreshToken(session.id, counter, session.hmac_key)
-    const answer = await tokenAnswer(
-      context,
-      tx,
-      request,
-      user,
-      session.id,
-      fresh,
-      'token_refresh',
+    const answer = await tokenAnswer(context, tx, request, user, {
+      sessionId: session.id,
+      refreshToken: fresh,
       counter,
-    )
+      method: 'token_refresh',
+      amr: await methodsOf(tx, session.id),
+    })
     return { ...answer, headers: { ...answer.headers, ...reuse } }
   })
   return { status: 200, headers, body }

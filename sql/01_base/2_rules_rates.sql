@@ -79,12 +79,14 @@ comment on function private.count_hit is
   'when the rate was used up; reset is the seconds until there is room.';
 
 create function private.uncount_hit(rule text, subject text, hit timestamptz) returns void
-  language sql
+  language plpgsql
   security definer -- writes a closed table
   set search_path = ''
 as $$
+begin
   update private.rate_hits set hits = array_remove(rate_hits.hits, uncount_hit.hit)
-  where rate_hits.rule = uncount_hit.rule and rate_hits.subject = uncount_hit.subject
+  where rate_hits.rule = uncount_hit.rule and rate_hits.subject = uncount_hit.subject;
+end
 $$;
 comment on function private.uncount_hit is
   'Takes a hit back: after a success, where only failures count.';

@@ -6,11 +6,17 @@ create function private.code_limits(
   out resend_after integer, out life interval, out attempt_life interval,
   out tries integer, out stranger_tries integer
 )
-  language sql
+  language plpgsql
   immutable
   set search_path = ''
 as $$
-  select 45, interval '5 minutes', interval '1 hour', 5, 3
+begin
+  resend_after := 45;
+  life := interval '5 minutes';
+  attempt_life := interval '1 hour';
+  tries := 5;
+  stranger_tries := 3;
+end
 $$;
 comment on function private.code_limits is
   'The limits of codes: seconds until another may be asked for, how long a code and a registration '

@@ -1,5 +1,43 @@
 -- What a signed-in person reads of the own account.
 
+create function private.get_me() returns json
+  language plpgsql
+  stable
+  security definer -- reads the caller's own rows, where each policy would ask anew who that is
+  set search_path = ''
+as $$
+declare
+  account constant uuid := private.require_account();
+begin
+  return (
+    select json_build_object(
+      'user', json_build_object(
+        'id', accounts.id,
+        'email', accounts.email,
+        'phone', accounts.phone,
+        'fullName', individual_profiles.full_name,
+        'avatarUrl', individual_profiles.avatar_url,
+        'language', accounts.language,
+        'createdAt', accounts.created_at
+      ),
+      'activeIdentity', (
+        select private.identity_json(own) from public.identities as own
+        where own.account_id = accounts.id and own.id = accounts.active_identity_id
+      ),
+      'identities', (
+        select json_agg(private.identity_json(own) order by own.created_at, own.id)
+        from public.identities as own where own.account_id = accounts.id
+      ),
+      'realtimeTopic', accounts.topic
+    )
+    from public.accounts
+    left join public.individual_profiles on individual_profiles.account_id = accounts.id
+    where accounts.id = account
+  );
+end
+$$;
+comment on function private.get_me is 'Facade: who the caller is; see api.get_me.';
+
 create function api.get_me()
   returns table (
     "user" json, "activeIdentity" json, identities json, "realtimeTopic" text
@@ -8,33 +46,12 @@ create function api.get_me()
   stable
   set search_path = ''
 as $$
-declare
-  account constant uuid := private.require_account();
 begin
   return query
   select
-    json_build_object(
-      'id', accounts.id,
-      'email', accounts.email,
-      'phone', accounts.phone,
-      'fullName', individual_profiles.full_name,
-      'avatarUrl', individual_profiles.avatar_url,
-      'language', accounts.language,
-      'createdAt', accounts.created_at
-    ),
-    (
-      select private.identity_json(own) from public.identities as own
-      where own.account_id = accounts.id
-        and own.id = accounts.active_identity_id and own.status = 'active'
-    ),
-    (
-      select json_agg(private.identity_json(own) order by own.created_at, own.id)
-      from public.identities as own where own.account_id = accounts.id
-    ),
-    accounts.topic::text
-  from public.accounts
-  left join public.individual_profiles on individual_profiles.account_id = accounts.id
-  where accounts.id = account;
+    me.facts -> 'user', me.facts -> 'activeIdentity', me.facts -> 'identities',
+    me.facts ->> 'realtimeTopic'
+  from (select private.get_me()) as me (facts);
 end
 $$;
 comment on function api.get_me is
@@ -110,7 +127,7 @@ $$;
 comment on function api.get_settings is
   'Language, notifications by category and channel, quiet hours, privacy, consent.';
 
-grant execute on function private.get_settings to authenticated;
+grant execute on function private.get_me, private.get_settings to authenticated;
 grant execute on function
   api.get_me, api.check_session, api.list_identities, api.get_identity, api.get_settings
   to authenticated;

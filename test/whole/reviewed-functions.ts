@@ -145,6 +145,7 @@ const reviews: Review[] = [
     'private.delete_property_media',
     'private.favorites_page',
     'private.get_conversation',
+    'private.get_me',
     'private.get_settings',
     'private.join_conversation',
     'private.list_blocks',
