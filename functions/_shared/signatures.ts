@@ -260,7 +260,16 @@ export const facadeSignatures = {
   export_account: {},
   favorites_page: { page_cursor: 'text?', page_size: 'integer?', fields: 'text?' },
   get_me: {},
+  get_organisation: { type: 'text', identity_id: 'uuid', fields: 'text?' },
   get_property: { property_id: 'uuid' },
+  list_feed: {
+    filter: 'text',
+    page: 'integer',
+    page_size: 'integer',
+    snapshot: 'timestamp with time zone?',
+    fields: 'text?',
+  },
+  list_similar_properties: { property_id: 'uuid', fields: 'text?' },
   search_listings: {
     strategy: 'text',
     filters: 'jsonb',

@@ -184,7 +184,9 @@ $$;
 comment on function api.list_offices is
   'Verified offices whose names have these words, by rating, listings or newest.';
 
-create function private.get_organisation(type text, identity_id uuid, fields text) returns json
+create function private.get_organisation(
+  type text, identity_id uuid, fields text default 'card'
+) returns text
   language plpgsql
   stable
   security definer -- reads pages and listings of others; shows what is listed only
@@ -217,7 +219,7 @@ begin
 end
 $$;
 comment on function private.get_organisation is
-  'The page of a company or office; see api.get_company.';
+  'Facade: the page of a company or office as JSON text; see api.get_company.';
 
 create function api.get_company(identity_id uuid, fields text default 'card') returns json
   language plpgsql

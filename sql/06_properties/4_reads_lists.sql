@@ -114,7 +114,8 @@ $$;
 comment on function api.list_price_history is
   'The prices of a listing since its first publishing, newest first. 404 property_not_found.';
 
-create function private.list_similar_properties(property_id uuid, fields text) returns json
+create function private.list_similar_properties(property_id uuid, fields text default 'card')
+  returns text
   language plpgsql
   stable
   security definer -- reads listings of others; shows what is listed only
@@ -157,7 +158,7 @@ begin
 end
 $$;
 comment on function private.list_similar_properties is
-  'Listings similar to this one; see api.list_similar_properties.';
+  'Facade: listings similar to this one as JSON text; see api.list_similar_properties.';
 
 create function api.list_similar_properties(property_id uuid, fields text default 'card')
   returns json

@@ -232,8 +232,9 @@ $$;
 comment on function private.feed_items is 'What can be seen in these slots now, in their order.';
 
 create function private.list_feed(
-  filter text, page integer, page_size integer, snapshot timestamptz, fields text
-) returns json
+  filter text, page integer, page_size integer, snapshot timestamptz default null,
+  fields text default 'card'
+) returns text
   language plpgsql
   security definer -- reads listings of others; shows what is listed only
   set search_path = ''
@@ -261,7 +262,9 @@ begin
     || ',"snapshot":"' || (to_json(at at time zone 'UTC') #>> '{}') || 'Z"}';
 end
 $$;
-comment on function private.list_feed is 'A page of the feed; see api.list_feed.';
+comment on function private.list_feed is
+  'Facade: a page of the feed as JSON text, whose arguments were checked in their form; see '
+  'api.list_feed.';
 
 create function api.list_feed(
   filter text default 'all',

@@ -169,6 +169,7 @@ for (const { one, many, own } of Object.values(names)) {
     .openapi(get, async (c) => {
       const { id } = c.req.valid('param')
       const { fields } = c.req.valid('query')
-      return send(c, await call(c, `get_${one}`, { identityId: id, fields }))
+      const args = { type: one, identityId: id, fields }
+      return send(c, await call(c, 'get_organisation', args, { isText: true }))
     })
 }

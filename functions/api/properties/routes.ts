@@ -200,5 +200,6 @@ export const properties = area()
   })
   .openapi(similar, async (c) => {
     const args = { propertyId: c.req.valid('param').id, ...c.req.valid('query') }
-    return send(c, await inSearchQueue(c, () => call(c, 'list_similar_properties', args)))
+    const work = () => call(c, 'list_similar_properties', args, { isText: true })
+    return send(c, await inSearchQueue(c, work))
   })

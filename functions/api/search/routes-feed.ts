@@ -82,5 +82,5 @@ const list = route({
 export const feed = area().openapi(list, async (c) => {
   const { limit, ...place } = c.req.valid('query')
   const args = { ...place, pageSize: limit }
-  return send(c, await inSearchQueue(c, () => call(c, 'list_feed', args)))
+  return send(c, await inSearchQueue(c, () => call(c, 'list_feed', args, { isText: true })))
 })
