@@ -3201,6 +3201,8 @@ export interface components {
                  */
                 phone: string | null;
                 record: components["schemas"]["IdentityRecord"];
+                /** @description What was last decided about it, as before it was corrected; null: nothing yet. */
+                lastDecision: components["schemas"]["AuditEntry"] | null;
             } | null;
             /** @description Of kind `report`. */
             report: {

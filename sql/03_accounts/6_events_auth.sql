@@ -71,6 +71,8 @@ create function private.on_auth_user_signed_in() returns trigger
   set search_path = ''
 as $$
 begin
+  -- The account before its profile, as whoever changes a name; the token hook locks it next.
+  perform private.lock_account_exclusively(new.id);
   update public.individual_profiles set last_sign_in_at = coalesce(new.last_sign_in_at, '-infinity')
   where individual_profiles.account_id = new.id;
   return null;

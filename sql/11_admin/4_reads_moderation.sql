@@ -103,7 +103,15 @@ begin
       'fullName', individual_profiles.full_name,
       'email', accounts.email,
       'phone', accounts.phone,
-      'record', private.identity_record(identity)
+      'record', private.identity_record(identity),
+      'lastDecision', (
+        select entry.record from private.audit_records(array(
+          select audit.id from public.audit
+          where audit.target_id = identity.id and audit.action = 'identity.status'
+          order by audit.at desc, audit.id desc
+          limit 1
+        )) as entry
+      )
     )
     from public.accounts
     left join public.individual_profiles on individual_profiles.account_id = accounts.id
@@ -112,7 +120,8 @@ begin
 end
 $$;
 comment on function private.waiting_identity_json is
-  'A company or office that waits: its record with the licence, and whose it is.';
+  'A company or office that waits: its record with the licence, whose it is, and what was decided '
+  'about it before.';
 
 create function private.moderation_records(item_ids uuid[])
   returns table (place bigint, record json)

@@ -62,6 +62,7 @@ describe('companies and offices that wait', () => {
           licenceExpiresOn: '2040-01-01',
           verified: false,
         }),
+        lastDecision: null,
       },
     }])
     expect(await idsOf({ accountId: owner.id })).toEqual([id])
@@ -98,7 +99,12 @@ describe('companies and offices that wait', () => {
     expect([kind, bodyAr]).toEqual(['identity_rejected', expect.stringContaining(reason)])
     expect(await auditOf(admin, id)).toMatchObject([{ reason, after: { status: 'rejected' } }])
     await owner.patch(`/auth/identities/${id}`, { nameAr: 'دار السالمية العقارية' })
-    expect(await idsOf({ accountId: owner.id })).toEqual([id])
+    expect((await waiting({ accountId: owner.id })).items).toMatchObject([{
+      id,
+      identity: {
+        lastDecision: { reason, actor: { id: admin.id }, after: { status: 'rejected' } },
+      },
+    }])
   })
 
   test('a verified one is suspended and restored by its id, with its listings', async () => {

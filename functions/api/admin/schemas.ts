@@ -156,6 +156,9 @@ const WaitingIdentity = z.object({
   email,
   phone,
   record: IdentityRecord,
+  lastDecision: z.union([AuditEntry, z.null()]).describe(
+    'What was last decided about it, as before it was corrected; null: nothing yet.',
+  ),
 }).describe('The company or office with its licence, and whose it is.')
 
 export const ModerationItem = z
