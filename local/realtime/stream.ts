@@ -1,5 +1,8 @@
 // The rows that the database adds to realtime.messages, through a temporary logical replication
 // slot: only what is committed, in the order of the commits, with no gaps while the stream lives.
+//
+// As on hosted projects an event may be heard a moment before other sessions see what it tells of:
+// Postgres sends a commit to readers of the log once it is written, and shows it to others after that.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 

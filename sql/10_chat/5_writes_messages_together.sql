@@ -50,6 +50,7 @@ comment on function private.count_texts is
 create function private.lock_texts(texts private.sent_text[]) returns private.locked_text[]
   language plpgsql
   set search_path = ''
+  set join_collapse_limit = 1 -- as written: to plan ten tables in every order takes 4 ms
 as $$
 begin
   -- As lock_identity and store_message find them, but waiting for nobody.
@@ -78,6 +79,7 @@ create function private.store_texts(texts private.locked_text[])
   returns private.message_delivery[]
   language plpgsql
   set search_path = ''
+  set join_collapse_limit = 1 -- as written: to plan ten tables in every order takes 4 ms
 as $$
 declare
   deliveries private.message_delivery[];
@@ -129,13 +131,15 @@ declare
   locked private.locked_text[] := private.lock_texts(counted);
   deliveries private.message_delivery[] := private.store_texts(locked);
 begin
-  perform private.uncount_hit('messages', sent.account_id::text, sent.hit)
-  from unnest(counted) as sent
-  where not exists (
-    select from unnest(deliveries) as delivery
-    where (delivery.message).conversation_id = sent.conversation_id
-      and (delivery.message).client_message_id = sent.client_message_id
-  );
+  if cardinality(counted) > coalesce(cardinality(deliveries), 0) then
+    perform private.uncount_hit('messages', sent.account_id::text, sent.hit)
+    from unnest(counted) as sent
+    where not exists (
+      select from unnest(deliveries) as delivery
+      where (delivery.message).conversation_id = sent.conversation_id
+        and (delivery.message).client_message_id = sent.client_message_id
+    );
+  end if;
   if deliveries is not null then
     perform private.deliver_messages(deliveries);
   end if;
