@@ -6,17 +6,11 @@ create function private.code_limits(
   out resend_after integer, out life interval, out attempt_life interval,
   out tries integer, out stranger_tries integer
 )
-  language plpgsql
+  language sql
   immutable
   set search_path = ''
 as $$
-begin
-  resend_after := 45;
-  life := interval '5 minutes';
-  attempt_life := interval '1 hour';
-  tries := 5;
-  stranger_tries := 3;
-end
+  select 45, interval '5 minutes', interval '1 hour', 5, 3
 $$;
 comment on function private.code_limits is
   'The limits of codes: seconds until another may be asked for, how long a code and a registration '
