@@ -1,7 +1,7 @@
 // Every environment variable of what runs on Node (the local stack, deploy, the tests), and the one
 // place that reads them. Those of the functions: functions/_shared/settings.ts.
 
-type Program = 'stack' | 'deploy' | 'tests' | 'suite'
+type Program = 'stack' | 'deploy' | 'docs' | 'tests' | 'suite'
 
 export type Variable = {
   about: string
@@ -90,8 +90,8 @@ const declared = {
   SUPABASE_URL: {
     about:
       'The project; for deploy one at another address than its own, for tests one in place of ' +
-      'an embedded stack.',
-    of: ['deploy', 'tests'],
+      'an embedded stack, for the documentation the one that it names.',
+    of: ['deploy', 'docs', 'tests'],
   },
   SUPABASE_PUBLISHABLE_KEY: { about: 'Needed with `SUPABASE_URL`.', of: ['tests'] },
   SUPABASE_SECRET_KEY: { about: 'Needed with `SUPABASE_URL`.', of: ['tests'], secret: true },

@@ -3469,8 +3469,10 @@ export interface components {
              * @description When bidding ends.
              */
             endsAt: string;
-            startPrice: components["schemas"]["Money"] & unknown;
-            minIncrement: components["schemas"]["Money"] & unknown;
+            /** @description The lowest first bid, in dinars. */
+            startPrice: components["schemas"]["Money"];
+            /** @description The least step between bids, in dinars. */
+            minIncrement: components["schemas"]["Money"];
         };
         /** @description What a decision led to. */
         Decided: {
@@ -4983,8 +4985,10 @@ export interface components {
             governorateIds?: string[];
             /** @description In any of these areas: ids of `GET /meta/areas`. */
             areaIds?: string[];
-            priceMin?: components["schemas"]["Money"] & unknown;
-            priceMax?: components["schemas"]["Money"] & unknown;
+            /** @description At least this price, in dinars. Listings without a price are left out. */
+            priceMin?: components["schemas"]["Money"];
+            /** @description At most this price, in dinars. Listings without a price are left out. */
+            priceMax?: components["schemas"]["Money"];
             /** @description At least this area in square metres: the plot, or else the built area. */
             areaM2Min?: number;
             /** @description At most this area in square metres: the plot, or else the built area. */
@@ -5030,7 +5034,8 @@ export interface components {
              * @enum {string}
              */
             audience: "individual" | "office" | "company";
-            price: components["schemas"]["Money"] & unknown;
+            /** @description For one interval, in dinars. */
+            price: components["schemas"]["Money"];
             /** @description How many days one payment lasts. */
             intervalDays: number;
             /** @description How many listings can be active at a time. */
@@ -5109,7 +5114,8 @@ export interface components {
             purpose: "plan" | "topup" | "feature";
             /** @description What it is made of. */
             lines: components["schemas"]["InvoiceLine"][];
-            total: components["schemas"]["Money"] & unknown;
+            /** @description The sum of its lines, in dinars. */
+            total: components["schemas"]["Money"];
             /** @enum {string} */
             currency: "KWD";
             /**
@@ -5137,7 +5143,8 @@ export interface components {
              * @enum {string|null}
              */
             paidWith: "charge" | "wallet" | null;
-            refunded: components["schemas"]["Money"] & unknown;
+            /** @description What has been given back so far, in dinars. */
+            refunded: components["schemas"]["Money"];
             /** @description Every attempt to pay it, oldest first. */
             payments: components["schemas"]["Payment"][];
         };
@@ -5152,8 +5159,10 @@ export interface components {
             titleEn: string;
             /** @description How many. */
             quantity: number;
-            unitPrice: components["schemas"]["Money"] & unknown;
-            amount: components["schemas"]["Money"] & unknown;
+            /** @description The price of one, in dinars. */
+            unitPrice: components["schemas"]["Money"];
+            /** @description The price of all, in dinars. */
+            amount: components["schemas"]["Money"];
         };
         /** @description An attempt to pay an invoice at a payment provider. */
         Payment: {
@@ -5189,8 +5198,10 @@ export interface components {
         };
         /** @description The balance of an identity. */
         Wallet: {
-            available: components["schemas"]["Money"] & unknown;
-            held: components["schemas"]["Money"] & unknown;
+            /** @description What can be spent, in dinars. */
+            available: components["schemas"]["Money"];
+            /** @description What is on its way back to where it came from, in dinars. */
+            held: components["schemas"]["Money"];
             /** @enum {string} */
             currency: "KWD";
         };
@@ -5218,8 +5229,10 @@ export interface components {
              * @enum {string}
              */
             part: "available" | "held";
-            amount: components["schemas"]["Money"] & unknown;
-            balanceAfter: components["schemas"]["Money"] & unknown;
+            /** @description In dinars: positive came in, negative went out. */
+            amount: components["schemas"]["Money"];
+            /** @description What that part held afterwards, in dinars. */
+            balanceAfter: components["schemas"]["Money"];
             /** @enum {string} */
             currency: "KWD";
             /**
@@ -5284,7 +5297,8 @@ export interface components {
         Refund: {
             /** Format: uuid */
             id: string;
-            amount: components["schemas"]["Money"] & unknown;
+            /** @description What is given back, in dinars. */
+            amount: components["schemas"]["Money"];
             /**
              * @description To the wallet of the payer, or to where the payment came from.
              * @enum {string}
@@ -5487,11 +5501,11 @@ export interface components {
             descriptionAr?: string | null;
             descriptionEn?: string | null;
             /** @description In dinars; of RENT for a month. null: not disclosed. */
-            price?: (components["schemas"]["Money"] & unknown) | null;
+            price?: components["schemas"]["Money"] | null;
             /** @description Whether the price can be negotiated. */
             isNegotiable?: boolean | null;
             /** @description What it earns in a month, in dinars. 0 is nothing; null: not known. */
-            propertyIncome?: (components["schemas"]["Money"] & unknown) | null;
+            propertyIncome?: components["schemas"]["Money"] | null;
             /** @description EXCHANGE only: the year that the offered property is compared by (طلب), up to this one. */
             requestYear?: number | null;
             /** @description EXCHANGE only: the year that the wanted property is compared by (مع), up to this one. */
@@ -5577,7 +5591,7 @@ export interface components {
             code: string;
             /** @description In the words of the owner; else the text of the code. */
             labelAr?: string | null;
-            amount: components["schemas"]["Money"] & unknown;
+            amount: components["schemas"]["Money"];
             /**
              * @description How often it is paid.
              * @enum {string}
@@ -5602,11 +5616,11 @@ export interface components {
             descriptionAr?: string | null;
             descriptionEn?: string | null;
             /** @description In dinars; of RENT for a month. null: not disclosed. */
-            price?: (components["schemas"]["Money"] & unknown) | null;
+            price?: components["schemas"]["Money"] | null;
             /** @description Whether the price can be negotiated. */
             isNegotiable?: boolean | null;
             /** @description What it earns in a month, in dinars. 0 is nothing; null: not known. */
-            propertyIncome?: (components["schemas"]["Money"] & unknown) | null;
+            propertyIncome?: components["schemas"]["Money"] | null;
             /** @description EXCHANGE only: the year that the offered property is compared by (طلب), up to this one. */
             requestYear?: number | null;
             /** @description EXCHANGE only: the year that the wanted property is compared by (مع), up to this one. */
@@ -5727,8 +5741,10 @@ export interface components {
              * @description When bidding ends.
              */
             endsAt: string;
-            startPrice: components["schemas"]["Money"] & unknown;
-            minIncrement: components["schemas"]["Money"] & unknown;
+            /** @description The lowest first bid, in dinars. */
+            startPrice: components["schemas"]["Money"];
+            /** @description The least step between bids, in dinars. */
+            minIncrement: components["schemas"]["Money"];
         };
         /** @description The pictures in their new order. */
         MediaOrder: {
@@ -6246,7 +6262,8 @@ export interface components {
             payWith: "invoice" | "wallet";
         };
         TopUpWalletBody: {
-            amount: components["schemas"]["Money"] & unknown;
+            /** @description How much to add, in dinars. */
+            amount: components["schemas"]["Money"];
         };
         ChargeInvoiceBody: {
             /**
@@ -8046,7 +8063,7 @@ export interface operations {
                 isDirect?: boolean;
                 /** @description true: of verified companies and offices only. */
                 verifiedOnly?: boolean;
-                /** @description minLng,minLat,maxLng,maxLat; cut to Kuwait. */
+                /** @description The box: minLng,minLat,maxLng,maxLat; cut to Kuwait. */
                 bbox: string;
                 /** @description Within a distance of a place. lat,lng,km; km is at most 50. */
                 near?: string;
@@ -9176,6 +9193,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "strategy": "standard",
+                 *       "q": "شقة",
+                 *       "type": "RENT",
+                 *       "areaIds": [
+                 *         "salmiya",
+                 *         "hawalli"
+                 *       ],
+                 *       "priceMax": 800,
+                 *       "bedroomsMin": 2,
+                 *       "sort": "price_asc"
+                 *     }
+                 */
                 "application/json": components["schemas"]["Search"];
             };
         };
@@ -9888,6 +9919,39 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "RENT",
+                 *       "kind": "apartment",
+                 *       "usage": "investment",
+                 *       "titleAr": "شقة للإيجار في السالمية",
+                 *       "descriptionAr": "الدور الثالث، قريبة من البحر.",
+                 *       "price": 650,
+                 *       "isNegotiable": true,
+                 *       "rentConditions": [
+                 *         {
+                 *           "code": "families_only"
+                 *         }
+                 *       ],
+                 *       "builtAreaM2": 120,
+                 *       "bedrooms": 2,
+                 *       "bathrooms": 2,
+                 *       "floorNo": 3,
+                 *       "furnished": "none",
+                 *       "amenities": [
+                 *         "elevator",
+                 *         "covered_parking"
+                 *       ],
+                 *       "areaId": "salmiya",
+                 *       "block": "10",
+                 *       "location": {
+                 *         "lat": 29.335,
+                 *         "lng": 48.076
+                 *       },
+                 *       "allowChat": true,
+                 *       "publish": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewProperty"];
             };
         };

@@ -7,15 +7,23 @@ import { schemaOf, schemasOf } from './schema-of.ts'
 const ConversationId = z.uuid().toLowerCase()
 
 export const frameData = schemasOf<Incoming>()({
-  auth: z.strictObject({ accessToken: z.string().max(8192) }),
+  auth: z.strictObject({ accessToken: z.string().max(8192).describe('Of the session.') }).describe(
+    'Shows who the socket is of, within 10 s; later it renews the token of the same session.',
+  ),
   join_conversation: z.strictObject({
     conversationId: ConversationId,
-    afterSeq: z.int().min(0).optional(),
-  }),
-  leave_conversation: z.strictObject({ conversationId: ConversationId }),
-  send_message: NewMessage.extend({ conversationId: ConversationId }),
-  heartbeat: z.strictObject({}),
+    afterSeq: z.int().min(0).optional().describe(
+      'Messages after this one come first; without it only what comes from now on.',
+    ),
+  }).describe('Follows a conversation.'),
+  leave_conversation: z.strictObject({ conversationId: ConversationId }).describe(
+    'Follows it no longer.',
+  ),
+  send_message: NewMessage.extend({ conversationId: ConversationId }).describe('Sends a message.'),
+  heartbeat: z.strictObject({}).describe('Asks whether the gateway is there.'),
 })
 
 /** The client's own name of a frame: the answer to it carries it again. */
-export const FrameRef = schemaOf<Ref>()(z.union([z.string().min(1).max(64), z.int()]))
+export const FrameRef = schemaOf<Ref>()(z.union([z.string().min(1).max(64), z.int()])).describe(
+  'The client’s own name of the frame: the answer to it carries it again.',
+)

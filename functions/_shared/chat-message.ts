@@ -12,6 +12,7 @@ export const MessageText = z.string().max(20_000, { error: 'message_too_long' })
 /** The rest of a message is the server's. */
 export const NewMessage = z.strictObject({
   clientMessageId: z.string().regex(/^[\x21-\x7e]{1,64}$/).openapi({
+    maxLength: 64,
     example: 'b1e0b3a2-5c1f-4f0e-9d1c-0f4f5a6b7c8d',
     description: 'Made by the client, the same for every try: a message is stored once.',
   }),

@@ -115,8 +115,7 @@ app.route('/settings', settings)
 for (const part of [properties, propertyActions, propertyMedia]) app.route('/properties', part)
 
 let description: string | undefined
-const described = () =>
-  description ??= JSON.stringify(describeApi(app, `${env.supabaseUrl}/functions/v1/api`))
+const described = () => description ??= JSON.stringify(describeApi(app, env.apiUrl))
 
 app.get('/openapi.json', async (c) => {
   await cacheForGuests(rarelyChanged)(c)

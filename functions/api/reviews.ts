@@ -128,7 +128,7 @@ const reply = route({
   request: {
     params: OneReview,
     ...body(z.strictObject({
-      body: text.describe('The reply.'),
+      body: text.openapi({ minLength: 1, description: 'The reply.' }),
     })),
   },
   responses: { 200: json(Review, 'The review with the reply.') },

@@ -2,13 +2,14 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { variable } from '../environment.ts'
 import { denoBinary, denoPackages } from '../stack/packages.ts'
 import { root } from '../stack/settings.ts'
 
 // Without these the functions do not start. Nothing is sent anywhere.
 const key = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64')
 const settings = {
-  SUPABASE_URL: 'http://127.0.0.1:54321',
+  SUPABASE_URL: variable('SUPABASE_URL') ?? 'http://127.0.0.1:54321',
   SUPABASE_SECRET_KEYS: '{"default":"for-the-description-only"}',
   SUPABASE_PUBLISHABLE_KEYS: '{"default":"for-the-description-only"}',
   FACADE_DB_URL: 'postgresql://facade:for-the-description-only@127.0.0.1:54322/postgres',

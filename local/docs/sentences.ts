@@ -11,7 +11,8 @@ export type Schema = {
   allOf?: Schema[]
 }
 export type Description = {
-  paths: Record<string, Record<string, { operationId: string; parameters?: Parameter[] }>>
+  /** None in AsyncAPI. */
+  paths?: Record<string, Record<string, { operationId: string; parameters?: Parameter[] }>>
   components: { schemas: Record<string, Schema> }
 }
 type Parameter = { name: string; in: string; description?: string }
@@ -23,6 +24,7 @@ const plain = new Set([
   'createdAt',
   'memberSince',
   'currency',
+  'event',
   'tokenType',
   'platform',
   'provider',
@@ -54,7 +56,7 @@ const plain = new Set([
 const needsNone = /(Page|List|History|Body)$/
 
 /** What is not described: `Record.field`, `operation?parameter` or `Record`. */
-export function silentPlaces({ paths, components: { schemas } }: Description): string[] {
+export function silentPlaces({ paths = {}, components: { schemas } }: Description): string[] {
   /** By itself or by the record that it is. */
   const isDescribed = ({ $ref, description, items, anyOf = [], allOf = [] }: Schema): boolean =>
     description !== undefined ||

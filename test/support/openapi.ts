@@ -34,7 +34,7 @@ type Parameter = {
   required?: boolean
   schema: Schema
 }
-type Content = Record<string, { schema: Schema }>
+type Content = Record<string, { schema: Schema; example?: object }>
 type Described = {
   operationId: string
   security?: unknown[]

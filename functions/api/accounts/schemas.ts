@@ -151,7 +151,10 @@ const optional = describedAs(organisation, {
   aboutAr: z.string().max(4000).nullish(),
   phone: phone.nullish(),
   whatsapp: phone.nullish(),
-  email: z.string().trim().pipe(z.email().max(254)).openapi({ format: 'email' }).nullish(),
+  email: z.string().trim().pipe(z.email().max(254)).openapi({
+    format: 'email',
+    maxLength: 254,
+  }).nullish(),
   website: website.nullish(),
   governorateId: z.string().max(60).nullish(),
   areaId: z.string().max(60).nullish(),

@@ -9,44 +9,53 @@ import { env } from '../../_shared/env.ts'
 import { schemaOf, schemasOf } from '../../_shared/schema-of.ts'
 import { apiVersion } from '../http/middleware.ts'
 import { Problem } from '../http/problem.ts'
-import { Time } from '../http/route.ts'
+import { Count, Time } from '../http/route.ts'
 import { Notification } from '../notifications/schemas.ts'
 import { Conversation, Message } from './schemas.ts'
 
 const { lastMessage, unread, liveTopic } = Conversation.shape
 const conversationId = z.uuid()
 const identityId = z.uuid()
-const nothing = z.strictObject({})
 
-const Updated = schemaOf<ConversationUpdated>()(z.strictObject({
-  conversationId,
-  identityId: identityId.optional(),
-  lastMessage,
-  unread,
-  liveTopic: liveTopic.optional(),
-}))
+const { code, message, messageEn, retryAfter, fields } = Problem.shape.error.shape
+
+const Updated = schemaOf<ConversationUpdated>()(
+  z.strictObject({
+    conversationId,
+    identityId: identityId.optional().describe('Whose conversation it is.'),
+    lastMessage,
+    unread,
+    liveTopic: liveTopic.optional(),
+  }).describe('How a conversation stands now.'),
+)
 
 /** What the gateway sends, by event. */
 const fromGateway = schemasOf<Omit<Outgoing, 'ack'>>()({
-  new_message: z.strictObject({ message: Message }),
+  new_message: z.strictObject({ message: Message }).describe('A message of a joined conversation.'),
   conversation_updated: Updated,
   error: z.looseObject({
-    code: z.string(),
-    message: z.string(),
-    messageEn: z.string().optional(),
-    retryAfter: z.number().optional(),
-    fields: Problem.shape.error.shape.fields,
-    conversationId: conversationId.optional(),
-  }),
+    code,
+    message,
+    messageEn: messageEn.optional(),
+    retryAfter,
+    fields,
+    conversationId: conversationId.optional().describe(
+      'The conversation that the socket is out of, where this is no answer.',
+    ),
+  }).describe('A frame was refused, or a right has ended. Some codes add facts.'),
 })
 
 /** The data of `ack`, by the event that it answers. */
 const acked = schemasOf<Acked>()({
-  auth: z.strictObject({ expiresAt: Time }),
-  join_conversation: z.strictObject({ conversationId, lastSeq: z.int() }),
-  leave_conversation: z.strictObject({ conversationId }),
-  send_message: z.strictObject({ message: Message }),
-  heartbeat: nothing,
+  auth: z.strictObject({ expiresAt: Time.describe('When the token ends, and the socket with it.') })
+    .describe('The token is good.'),
+  join_conversation: z.strictObject({
+    conversationId,
+    lastSeq: Count.describe('The newest message that there is.'),
+  }).describe('Its messages come from now on.'),
+  leave_conversation: z.strictObject({ conversationId }).describe('Its messages come no longer.'),
+  send_message: z.strictObject({ message: Message }).describe('The message is stored.'),
+  heartbeat: z.strictObject({}).describe('The gateway is there.'),
 })
 
 const id = z.uuid().describe('Of the broadcast: Realtime adds it.')
@@ -57,24 +66,37 @@ const toAccount = {
     id,
     identityId,
     message: Message,
-    conversation: z.strictObject({ id: z.uuid(), lastMessage, unread, liveTopic }),
+    conversation: z.strictObject({ id: z.uuid(), lastMessage, unread, liveTopic }).describe(
+      'How its conversation stands now.',
+    ),
     notificationId: z.uuid().optional(),
-  }),
-  conversation_updated: Updated.required({ identityId: true, liveTopic: true }).extend({ id }),
-  message_read: z.strictObject({ id, conversationId, identityId, upToSeq: z.int() }),
+  }).describe('A message was stored: once for each side, the sender’s other devices included.'),
+  conversation_updated: Updated.required({ identityId: true, liveTopic: true }).extend({ id })
+    .describe('A conversation changed without a message.'),
+  message_read: z.strictObject({
+    id,
+    conversationId,
+    identityId,
+    upToSeq: Count.describe('The last message that was read.'),
+  }).describe('The other side has read messages.'),
   notification: z.strictObject({
     id,
     identityId: identityId.nullable(),
     notification: Notification,
-    unread: z.int(),
-  }),
-  topic_changed: z.strictObject({ id, old: z.string(), new: z.string() }),
+    unread: Count.describe('How many notifications are unread now.'),
+  }).describe('There is a new notification, or one stands for more.'),
+  topic_changed: z.strictObject({
+    id,
+    old: z.string().describe('The name of this channel.'),
+    new: z.string().describe('The name of the channel from now on.'),
+  }).describe('The last event on this channel: go on at the new one.'),
 }
 
 type Schemas = Record<string, z.ZodType>
 
 const frame = (event: string, data: z.ZodType) =>
   z.strictObject({ event: z.literal(event), data, ref: FrameRef.optional() })
+    .describe(data.description!)
 
 const framesOf = (schemas: Schemas): Schemas =>
   Object.fromEntries(Object.entries(schemas).map(([event, data]) => [event, frame(event, data)]))
@@ -82,7 +104,7 @@ const framesOf = (schemas: Schemas): Schemas =>
 const acks: Schemas = Object.fromEntries(
   Object.entries(acked).map((
     [event, data],
-  ) => [`ack_${event}`, frame('ack', data).required({ ref: true })]),
+  ) => [`ack_${event}`, frame('ack', data).required({ ref: true }).describe(data.description!)]),
 )
 
 const sent = framesOf(frameData)
@@ -112,7 +134,13 @@ function componentsOf(all: [Schemas, 'Frame' | 'Event'][]) {
 
 function operation(action: 'send' | 'receive', channel: string, names: string[], summary: string) {
   const messages = names.map((name) => ({ $ref: `#/channels/${channel}/messages/${name}` }))
-  return { action, channel: { $ref: `#/channels/${channel}` }, summary, messages }
+  return {
+    action,
+    channel: { $ref: `#/channels/${channel}` },
+    summary,
+    security: [{ $ref: '#/components/securitySchemes/bearer' }],
+    messages,
+  }
 }
 
 export function describeEvents() {
@@ -163,6 +191,9 @@ export function describeEvents() {
       },
     },
     components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'The `accessToken` of a session.' },
+      },
       schemas: componentsOf([[sent, 'Frame'], [heard, 'Frame'], [toAccount, 'Event']]),
     },
     operations: {

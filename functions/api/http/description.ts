@@ -38,6 +38,9 @@ export function describeApi({ openAPIRegistry }: App, url: string): Document {
     servers: [{ url }],
     tags,
   })
+  // By the types of 3.0 a license has no identifier.
+  const license = { name: 'All rights reserved', identifier: 'LicenseRef-Proprietary' }
+  Object.assign(document.info, { license })
   Object.assign(document.components!, {
     securitySchemes: {
       bearer: {
@@ -53,7 +56,19 @@ export function describeApi({ openAPIRegistry }: App, url: string): Document {
     examples: examplesOf(new Set(routes.flatMap(codesOf))),
   })
   nameBodies(document)
+  sayBesideReferences(document)
   return document
+}
+
+type Narrowed = { allOf?: [{ $ref?: string }, { type?: unknown }?] }
+
+/** What is said of a field that is a component stands beside the reference: readers look there. */
+function sayBesideReferences(part: object) {
+  const { allOf: [reference, more] = [] } = part as Narrowed
+  if (reference?.$ref && more && !more.type) Object.assign(part, more, { allOf: [reference] })
+  for (const inside of Object.values(part)) {
+    if (typeof inside === 'object' && inside) sayBesideReferences(inside)
+  }
 }
 
 /** A route as OpenAPI knows it, without the facts that are ours. */

@@ -57,6 +57,7 @@ function responseOf(codes: ErrorCode[]) {
                   type: 'object',
                   properties: { code: { type: 'string', enum: codes } },
                   required: ['code'],
+                  additionalProperties: true,
                 },
               },
               required: ['error'],

@@ -82,8 +82,11 @@ export const json = <T extends z.ZodType>(schema: T, description: string) => ({
   content: { 'application/json': { schema } },
 })
 
-export const body = <T extends z.ZodType>(schema: T) => ({
-  body: { required: true, content: { 'application/json': { schema } } },
+export const body = <T extends z.ZodType>(schema: T, example?: z.input<T>) => ({
+  body: {
+    required: true,
+    content: { 'application/json': { schema, ...(example && { example }) } },
+  },
 })
 
 /** A moment, as Postgres writes it. */

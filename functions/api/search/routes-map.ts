@@ -26,7 +26,7 @@ const bbox = z
   )
   .openapi({
     type: 'string',
-    description: 'minLng,minLat,maxLng,maxLat; cut to Kuwait.',
+    description: 'The box: minLng,minLat,maxLng,maxLat; cut to Kuwait.',
     example: '47.95,29.3,48.1,29.4',
     param: { required: true },
   })

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest'
+import { database, guest, signUp } from '../support/client.ts'
+import { concreteSchema, description, resolve, type Schema } from '../support/openapi.ts'
+
+// What the description says of fields, held against the database and the vocabularies.
+
+type Bounds = Pick<Schema, 'minimum' | 'maximum' | 'minLength' | 'maxLength'>
+
+/** A bound in a check constraint: a function of a column or the column, how it compares, with what. */
+const comparison =
+  /(?:char_length\((?<text>\w+)\)|\((?<number>\w+)) (?<sign>[<>]=) \(?'?(?<bound>-?[\d.]+)/g
+
+function boundsIn(constraint: string, column: string): Bounds {
+  const bounds: Bounds = {}
+  for (const { groups } of constraint.matchAll(comparison)) {
+    const { text, number, sign, bound } = groups!
+    if ((text ?? number) !== column) continue
+    const of = text ? ['minLength', 'maxLength'] as const : ['minimum', 'maximum'] as const
+    bounds[sign === '>=' ? of[0] : of[1]] = Number(bound)
+  }
+  return bounds
+}
+
+/** The bounds of a table's columns: of their constraints and of their types' own. */
+async function boundsOf(table: string): Promise<Record<string, Bounds>> {
+  const { rows } = await database().query(
+    `select attributes.attname as column, pg_get_constraintdef(constraints.oid) as constraint,
+       constraints.contypid <> 0 as of_type
+     from pg_attribute as attributes
+     join pg_constraint as constraints on constraints.contype = 'c' and (
+       constraints.conrelid = attributes.attrelid and attributes.attnum = any (constraints.conkey)
+       or constraints.contypid = attributes.atttypid)
+     where attributes.attrelid = $1::regclass and attributes.attnum > 0`,
+    [table],
+  )
+  const bounds: Record<string, Bounds> = {}
+  for (const { column, constraint, of_type: ofType } of rows) {
+    const found = boundsIn(constraint, ofType ? 'VALUE' : column)
+    bounds[column] = { ...found, ...bounds[column] }
+  }
+  return bounds
+}
+
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+const bodies = [
+  ['NewProperty', 'public.properties'],
+  ['PropertyChanges', 'public.properties'],
+  ['NewAuction', 'public.auctions'],
+  ['AddIdentityBody', 'public.organisations'],
+  ['UpdateIdentityBody', 'public.organisations'],
+  ['SendMessageBody', 'public.messages'],
+  ['CreateReviewBody', 'public.reviews'],
+  ['AddReportBody', 'public.reports'],
+  ['RegisterDeviceBody', 'public.devices'],
+] as const
+
+describe('what a body takes is what the database takes', () => {
+  // The year of today is not described, the least step is what three decimals can write, and an empty
+  // text is none.
+  const elsewhere = [
+    'buildingYear.maximum',
+    'minIncrement.minimum',
+    'comment.minLength',
+    'note.minLength',
+  ]
+
+  test.each(bodies)('%s', async (name, table) => {
+    const bounds = await boundsOf(table)
+    const { properties = {} } = resolve({ $ref: `#/components/schemas/${name}` })
+    const compared = Object.entries(properties).flatMap(([field, schema]) =>
+      Object.entries(bounds[snake(field)] ?? {})
+        .map((
+          [bound, value],
+        ) => [`${field}.${bound}`, concreteSchema(schema)[bound as 'minimum'], value])
+    ).filter(([place]) => !elsewhere.includes(String(place)))
+    expect(compared.length).toBeGreaterThan(0)
+    expect(compared.map(([place, said]) => [place, said])).toEqual(
+      compared.map(([place, , kept]) => [place, kept]),
+    )
+  })
+})
+
+test('every vocabulary that a field names is at /meta/enums', async () => {
+  const { body } = await guest.get('/meta/enums')
+  const named = JSON.stringify(description).matchAll(/A code of `(\w+)` at `GET \/meta\/enums`/g)
+  const vocabularies = [...new Set([...named].map(([, name]) => name!))]
+  expect(vocabularies.length).toBeGreaterThan(5)
+  for (const name of vocabularies) expect(Object.keys(body)).toContain(name)
+})
+
+test('every example of a body is a request that works', async () => {
+  const person = await signUp()
+  const tried = Object.entries(description.paths).flatMap(([path, methods]) =>
+    Object.values(methods).flatMap(({ requestBody }) => {
+      const { example } = requestBody?.content['application/json'] ?? {}
+      return example === undefined ? [] : [{ path, example }]
+    })
+  )
+  expect(tried.length).toBeGreaterThan(1)
+  for (const { path, example } of tried) {
+    const { status, body } = await person.post(path, example)
+    expect([200, 201], JSON.stringify(body)).toContain(status)
+  }
+})
