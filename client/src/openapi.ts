@@ -3096,9 +3096,15 @@ export interface components {
              * @description The last day on which the licence is valid, in Kuwait.
              */
             licenceExpiresOn?: string;
-            /** @description An id of `GET /meta/governorates`. */
+            /**
+             * @description An id of `GET /meta/governorates`.
+             * @example hawalli
+             */
             governorateId?: string | null;
-            /** @description An id of `GET /meta/areas`. */
+            /**
+             * @description An id of `GET /meta/areas`.
+             * @example salmiya
+             */
             areaId?: string | null;
             /** @description The rest of the address, in Arabic. */
             addressAr?: string | null;
@@ -3261,11 +3267,20 @@ export interface components {
              * @enum {string}
              */
             type: "SALE" | "RENT" | "EXCHANGE";
-            /** @description What it is: a code of `GET /meta/kinds`. A draft may have none. */
+            /**
+             * @description What it is: a code of `GET /meta/kinds`. A draft may have none.
+             * @example apartment
+             */
             kind: string | null;
-            /** @description A code of `usage` at `GET /meta/enums`. */
+            /**
+             * @description A code of `usage` at `GET /meta/enums`.
+             * @example investment
+             */
             usage: string | null;
-            /** @description A draft may have none. */
+            /**
+             * @description A draft may have none.
+             * @example شقة للإيجار في السالمية
+             */
             titleAr: string | null;
             /** @description null: only the Arabic one. */
             titleEn: string | null;
@@ -3321,35 +3336,70 @@ export interface components {
             floorNo: number | null;
             /** @description When it was built, or will be: at most five years ahead. */
             buildingYear: number | null;
-            /** @description A code of `furnished` at `GET /meta/enums`. */
+            /**
+             * @description A code of `furnished` at `GET /meta/enums`.
+             * @example none
+             */
             furnished: string | null;
-            /** @description A code of `plotPosition` at `GET /meta/enums`. */
+            /**
+             * @description A code of `plotPosition` at `GET /meta/enums`.
+             * @example corner
+             */
             plotPosition: string | null;
-            /** @description A code of `finishing` at `GET /meta/enums`. */
+            /**
+             * @description A code of `finishing` at `GET /meta/enums`.
+             * @example super_deluxe
+             */
             finishing: string | null;
-            /** @description Codes of `GET /meta/amenities`. */
+            /**
+             * @description Codes of `GET /meta/amenities`.
+             * @example [
+             *       "elevator"
+             *     ]
+             */
             amenities: string[];
-            /** @description A code of `documentType` at `GET /meta/enums`. */
+            /**
+             * @description A code of `documentType` at `GET /meta/enums`.
+             * @example free_deed
+             */
             documentType: string | null;
             /** @description From the owner without a broker; individuals only. */
             isDirect: boolean;
-            /** @description An id of `GET /meta/governorates`. */
+            /**
+             * @description An id of `GET /meta/governorates`.
+             * @example hawalli
+             */
             governorateId: string | null;
-            /** @description An id of `GET /meta/areas`. */
+            /**
+             * @description An id of `GET /meta/areas`.
+             * @example salmiya
+             */
             areaId: string | null;
-            /** @description The block of the area (قطعة). */
+            /**
+             * @description The block of the area (قطعة).
+             * @example 10
+             */
             block: string | null;
             /** @description Name or number of the street. */
             street: string | null;
             /** @description Name or number of the building. */
             building: string | null;
-            /** @description The PACI number of the address: eight digits. */
+            /**
+             * @description The PACI number of the address: eight digits.
+             * @example 12345678
+             */
             paciNo: string | null;
             /** @description To others within about 250 m unless precision is exact; null: not given. */
             location: {
-                /** @description Degrees north. */
+                /**
+                 * @description Degrees north.
+                 * @example 29.335
+                 */
                 lat: number;
-                /** @description Degrees east. */
+                /**
+                 * @description Degrees east.
+                 * @example 48.076
+                 */
                 lng: number;
                 /**
                  * @description How exactly the owner shows it: only `exact` is the very place.
@@ -3853,7 +3903,10 @@ export interface components {
             property: {
                 /** Format: uuid */
                 id: string;
-                /** @description A draft may have none. */
+                /**
+                 * @description A draft may have none.
+                 * @example شقة للإيجار في السالمية
+                 */
                 titleAr: string | null;
                 /**
                  * @description What is offered; fixed once published.
@@ -4022,11 +4075,20 @@ export interface components {
              * @enum {string}
              */
             type: "SALE" | "RENT" | "EXCHANGE";
-            /** @description What it is: a code of `GET /meta/kinds`. A draft may have none. */
+            /**
+             * @description What it is: a code of `GET /meta/kinds`. A draft may have none.
+             * @example apartment
+             */
             kind: string | null;
-            /** @description A code of `usage` at `GET /meta/enums`. */
+            /**
+             * @description A code of `usage` at `GET /meta/enums`.
+             * @example investment
+             */
             usage: string | null;
-            /** @description A draft may have none. */
+            /**
+             * @description A draft may have none.
+             * @example شقة للإيجار في السالمية
+             */
             titleAr: string | null;
             /** @description null: only the Arabic one. */
             titleEn: string | null;
@@ -4054,21 +4116,39 @@ export interface components {
             builtAreaM2: number | null;
             bedrooms: number | null;
             bathrooms: number | null;
-            /** @description A code of `furnished` at `GET /meta/enums`. */
+            /**
+             * @description A code of `furnished` at `GET /meta/enums`.
+             * @example none
+             */
             furnished: string | null;
             /** @description From the owner without a broker; individuals only. */
             isDirect: boolean;
-            /** @description An id of `GET /meta/governorates`. */
+            /**
+             * @description An id of `GET /meta/governorates`.
+             * @example hawalli
+             */
             governorateId: string | null;
-            /** @description An id of `GET /meta/areas`. */
+            /**
+             * @description An id of `GET /meta/areas`.
+             * @example salmiya
+             */
             areaId: string | null;
-            /** @description The block of the area (قطعة). */
+            /**
+             * @description The block of the area (قطعة).
+             * @example 10
+             */
             block: string | null;
             /** @description To others within about 250 m unless precision is exact; null: not given. */
             location: {
-                /** @description Degrees north. */
+                /**
+                 * @description Degrees north.
+                 * @example 29.335
+                 */
                 lat: number;
-                /** @description Degrees east. */
+                /**
+                 * @description Degrees east.
+                 * @example 48.076
+                 */
                 lng: number;
                 /**
                  * @description How exactly the owner shows it: only `exact` is the very place.
@@ -4149,7 +4229,10 @@ export interface components {
              * @enum {string}
              */
             kind?: "property";
-            /** @description The kind of the listing, which `kind` is in other lists: a code of `GET /meta/kinds`. */
+            /**
+             * @description The kind of the listing, which `kind` is in other lists: a code of `GET /meta/kinds`.
+             * @example apartment
+             */
             propertyKind: string | null;
         };
         /** @description A listing in full in a slot of the feed. */
@@ -4159,7 +4242,10 @@ export interface components {
              * @enum {string}
              */
             kind?: "property";
-            /** @description The kind of the listing, which `kind` is in other lists: a code of `GET /meta/kinds`. */
+            /**
+             * @description The kind of the listing, which `kind` is in other lists: a code of `GET /meta/kinds`.
+             * @example apartment
+             */
             propertyKind: string | null;
         };
         /** @description A verified office in a slot of the feed. */
@@ -4219,9 +4305,15 @@ export interface components {
              * @description The last day on which the licence is valid, in Kuwait.
              */
             licenceExpiresOn: string;
-            /** @description An id of `GET /meta/governorates`. */
+            /**
+             * @description An id of `GET /meta/governorates`.
+             * @example hawalli
+             */
             governorateId: string | null;
-            /** @description An id of `GET /meta/areas`. */
+            /**
+             * @description An id of `GET /meta/areas`.
+             * @example salmiya
+             */
             areaId: string | null;
             /** @description The rest of the address, in Arabic. */
             addressAr: string | null;
@@ -4254,9 +4346,15 @@ export interface components {
         };
         /** @description Listings that lie near one another. */
         MapCluster: {
-            /** @description Degrees north. */
+            /**
+             * @description Degrees north.
+             * @example 29.335
+             */
             lat: number;
-            /** @description Degrees east. */
+            /**
+             * @description Degrees east.
+             * @example 48.076
+             */
             lng: number;
             /** @description How many listings it stands for. */
             count: number;
@@ -4276,9 +4374,15 @@ export interface components {
         MapPoint: {
             /** Format: uuid */
             id: string;
-            /** @description Degrees north. */
+            /**
+             * @description Degrees north.
+             * @example 29.335
+             */
             lat: number;
-            /** @description Degrees east. */
+            /**
+             * @description Degrees east.
+             * @example 48.076
+             */
             lng: number;
             /**
              * @description What is offered; fixed once published.
@@ -4308,9 +4412,15 @@ export interface components {
             governorateId: string;
             nameAr: string;
             nameEn: string;
-            /** @description Degrees north. */
+            /**
+             * @description Degrees north.
+             * @example 29.335
+             */
             lat: number | null;
-            /** @description Degrees east. */
+            /**
+             * @description Degrees east.
+             * @example 48.076
+             */
             lng: number | null;
             /** @description How many listings it has. */
             count: number;
@@ -4395,9 +4505,15 @@ export interface components {
             id: string;
             nameAr: string;
             nameEn: string;
-            /** @description Degrees north. */
+            /**
+             * @description Degrees north.
+             * @example 29.335
+             */
             lat: number;
-            /** @description Degrees east. */
+            /**
+             * @description Degrees east.
+             * @example 48.076
+             */
             lng: number;
         };
         AreaPage: {
@@ -4418,9 +4534,15 @@ export interface components {
             nameEn: string;
             /** @description Another name, which searches find too; else null. */
             aliasAr: string | null;
-            /** @description Degrees north. */
+            /**
+             * @description Degrees north.
+             * @example 29.335
+             */
             lat: number | null;
-            /** @description Degrees east. */
+            /**
+             * @description Degrees east.
+             * @example 48.076
+             */
             lng: number | null;
             /** @description The centroid is a fall-back for the map. */
             approximate: boolean;
@@ -4566,9 +4688,15 @@ export interface components {
              * @description The last day on which the licence is valid, in Kuwait.
              */
             licenceExpiresOn: string;
-            /** @description An id of `GET /meta/governorates`. */
+            /**
+             * @description An id of `GET /meta/governorates`.
+             * @example hawalli
+             */
             governorateId: string | null;
-            /** @description An id of `GET /meta/areas`. */
+            /**
+             * @description An id of `GET /meta/areas`.
+             * @example salmiya
+             */
             areaId: string | null;
             /** @description The rest of the address, in Arabic. */
             addressAr: string | null;
@@ -4644,9 +4772,15 @@ export interface components {
              * @description The last day on which the licence is valid, in Kuwait.
              */
             licenceExpiresOn: string;
-            /** @description An id of `GET /meta/governorates`. */
+            /**
+             * @description An id of `GET /meta/governorates`.
+             * @example hawalli
+             */
             governorateId: string | null;
-            /** @description An id of `GET /meta/areas`. */
+            /**
+             * @description An id of `GET /meta/areas`.
+             * @example salmiya
+             */
             areaId: string | null;
             /** @description The rest of the address, in Arabic. */
             addressAr: string | null;
@@ -4699,7 +4833,10 @@ export interface components {
                  * @example KW-104233
                  */
                 refNo: string;
-                /** @description A draft may have none. */
+                /**
+                 * @description A draft may have none.
+                 * @example شقة للإيجار في السالمية
+                 */
                 titleAr: string | null;
                 /**
                  * @description As it is now.
@@ -4808,9 +4945,15 @@ export interface components {
              * @description The last day on which the licence is valid, in Kuwait.
              */
             licenceExpiresOn: string;
-            /** @description An id of `GET /meta/governorates`. */
+            /**
+             * @description An id of `GET /meta/governorates`.
+             * @example hawalli
+             */
             governorateId: string | null;
-            /** @description An id of `GET /meta/areas`. */
+            /**
+             * @description An id of `GET /meta/areas`.
+             * @example salmiya
+             */
             areaId: string | null;
             /** @description The rest of the address, in Arabic. */
             addressAr: string | null;
@@ -5005,9 +5148,15 @@ export interface components {
             bbox?: number[];
             /** @description Within a distance of a place. */
             near?: {
-                /** @description Degrees north. */
+                /**
+                 * @description Degrees north.
+                 * @example 29.335
+                 */
                 lat: number;
-                /** @description Degrees east. */
+                /**
+                 * @description Degrees east.
+                 * @example 48.076
+                 */
                 lng: number;
                 /** @description How far away at most, in kilometres. */
                 km: number;

@@ -119,8 +119,10 @@ export const organisation = {
     'The number of the commercial licence: digits, letters A–Z, / and -. No two share one.',
   ),
   licenceExpiresOn: z.iso.date().describe('The last day on which the licence is valid, in Kuwait.'),
-  governorateId: text.describe('An id of `GET /meta/governorates`.'),
-  areaId: text.describe('An id of `GET /meta/areas`.'),
+  governorateId: text.openapi({ example: 'hawalli' }).describe(
+    'An id of `GET /meta/governorates`.',
+  ),
+  areaId: text.openapi({ example: 'salmiya' }).describe('An id of `GET /meta/areas`.'),
   addressAr: text.describe('The rest of the address, in Arabic.'),
   workingHours: text.describe('In its own words.'),
   verified: z.boolean().describe('Whether an administrator has seen the licence.'),

@@ -95,8 +95,10 @@ export const Time = z.iso.datetime({ offset: true })
 /** How many. */
 export const Count = z.int().min(0)
 
-export const Latitude = z.number().min(-90).max(90).describe('Degrees north.')
-export const Longitude = z.number().min(-180).max(180).describe('Degrees east.')
+export const Latitude = z.number().min(-90).max(90).openapi({ example: 29.335 })
+  .describe('Degrees north.')
+export const Longitude = z.number().min(-180).max(180).openapi({ example: 48.076 })
+  .describe('Degrees east.')
 
 /** The address of a picture that may be missing. */
 export const Picture = z.url().nullable().describe('Address of the picture; null without one.')

@@ -37,9 +37,9 @@ export const everyStatus = [...statuses, 'deleted'] as const
 /** What says which vocabulary a code is of. */
 export const codeOf = (vocabulary: string) => `A code of \`${vocabulary}\` at \`GET /meta/enums\`.`
 
-const code = (vocabulary: string, note = '') =>
-  z.string().nullable().describe(`${codeOf(vocabulary)}${note && ` ${note}`}`)
 const text = z.string().nullable()
+const textLike = (example: string) => text.openapi({ example })
+const code = (vocabulary: string, example: string) => textLike(example).describe(codeOf(vocabulary))
 const year = z.int().min(1950)
 const size = z.number().min(1).max(10_000_000)
 const rooms = Count.max(100)
@@ -103,9 +103,11 @@ export const Property = z
       example: 'KW-104233',
     }),
     type: Type,
-    kind: text.describe('What it is: a code of `GET /meta/kinds`. A draft may have none.'),
-    usage: code('usage'),
-    titleAr: text.describe('A draft may have none.'),
+    kind: textLike('apartment').describe(
+      'What it is: a code of `GET /meta/kinds`. A draft may have none.',
+    ),
+    usage: code('usage', 'investment'),
+    titleAr: textLike('شقة للإيجار في السالمية').describe('A draft may have none.'),
     titleEn: text.describe('null: only the Arabic one.'),
     descriptionAr: text,
     descriptionEn: text,
@@ -138,18 +140,20 @@ export const Property = z
     buildingYear: z.int().min(1900).nullable().describe(
       'When it was built, or will be: at most five years ahead.',
     ),
-    furnished: code('furnished'),
-    plotPosition: code('plotPosition'),
-    finishing: code('finishing'),
-    amenities: z.array(z.string()).describe('Codes of `GET /meta/amenities`.'),
-    documentType: code('documentType'),
+    furnished: code('furnished', 'none'),
+    plotPosition: code('plotPosition', 'corner'),
+    finishing: code('finishing', 'super_deluxe'),
+    amenities: z.array(z.string()).openapi({ example: ['elevator'] }).describe(
+      'Codes of `GET /meta/amenities`.',
+    ),
+    documentType: code('documentType', 'free_deed'),
     isDirect: z.boolean().describe('From the owner without a broker; individuals only.'),
-    governorateId: text.describe('An id of `GET /meta/governorates`.'),
-    areaId: text.describe('An id of `GET /meta/areas`.'),
-    block: text.describe('The block of the area (قطعة).'),
+    governorateId: textLike('hawalli').describe('An id of `GET /meta/governorates`.'),
+    areaId: textLike('salmiya').describe('An id of `GET /meta/areas`.'),
+    block: textLike('10').describe('The block of the area (قطعة).'),
     street: text.describe('Name or number of the street.'),
     building: text.describe('Name or number of the building.'),
-    paciNo: text.describe('The PACI number of the address: eight digits.'),
+    paciNo: textLike('12345678').describe('The PACI number of the address: eight digits.'),
     location: Location.nullable().describe(
       'To others within about 250 m unless precision is exact; null: not given.',
     ),
