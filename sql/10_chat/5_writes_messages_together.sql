@@ -55,17 +55,15 @@ as $$
 begin
   -- As lock_identity and store_message find them, but waiting for nobody.
   return array(
-    select row(sent.nth, conversations.id, identities.id, sent.client_message_id, sent.body)
-      ::private.locked_text
+    select row(sent.nth, conversations.id, accounts.active_identity_id, sent.client_message_id,
+      sent.body)::private.locked_text
     from unnest(texts) as sent
     join public.accounts on accounts.id = sent.account_id
     join auth.sessions on sessions.user_id = accounts.id and sessions.id = sent.session_id
-    join public.identities
-      on identities.account_id = accounts.id and identities.id = accounts.active_identity_id
     join public.participants on participants.conversation_id = sent.conversation_id
-      and participants.identity_id = identities.id
+      and participants.identity_id = accounts.active_identity_id
     join public.conversations on conversations.id = participants.conversation_id
-    where private.may_act(accounts) and identities.status = 'active'
+    where private.may_act(accounts)
     for share of accounts skip locked
     for no key update of conversations skip locked
   );
