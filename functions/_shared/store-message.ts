@@ -73,6 +73,7 @@ function takeTogether(): Waiting[] {
 }
 
 async function sendTogether(all: Waiting[]): Promise<void> {
+  if (all.length === 1) return await finishAlone(all[0])
   const messages = all.map(({ context, message }) => {
     const { sub: accountId, sessionId } = context.get('caller')
     const { conversationId, clientMessageId, body } = message

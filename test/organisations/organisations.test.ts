@@ -155,9 +155,14 @@ test('ISO-03 a page names no account, no note and no key of a person', async () 
 
 test('past the facade a guest gets the same pages and nothing else', async () => {
   const company = await insertOrganisation(owner.id)
-  await setStatus(company, 'suspended')
   const asGuest = (sql: string, values: unknown[] = []) =>
     asCaller(undefined, (client) => client.query(sql, values))
+  const office = await insertOrganisation(owner.id, 'office')
+  for (const [type, id] of [['company', company], ['office', office]]) {
+    const { rows: [{ page }] } = await asGuest(`select api.get_${type}($1) as page`, [id])
+    expect(page).toEqual((await guest.get(`/${type}/${id}`)).body)
+  }
+  await setStatus(company, 'suspended')
   await expect(asGuest('select api.get_company($1)', [company]))
     .rejects.toMatchObject({ code: 'PT404', message: 'org_not_found' })
   await expect(asGuest('select * from public.organisations')).rejects.toMatchObject({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { database, guest, newPhone, type Person, signUp } from '../support/client.ts'
+import { asCaller, database, guest, newPhone, type Person, signUp } from '../support/client.ts'
 import { createDraft, type Listing, publishListing, uniquePrice } from '../support/listings.ts'
 import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 
@@ -79,6 +79,11 @@ test('similar listings are ten of the same type and kind, by same area and neare
   const { body } = await guest.get(`/properties/${id}/similar`)
   expect(ids(body.items)).toEqual(near.slice(0, 10))
   expect(body.nextCursor).toBe(null)
+  const { rows: [direct] } = await asCaller(
+    undefined,
+    (client) => client.query('select api.list_similar_properties($1) as page', [id]),
+  )
+  expect(direct.page).toEqual(body)
 
   for (const one of near.slice(0, 9)) await seller.post(`/properties/${one}/archive`)
   const fewer = ids((await guest.get(`/properties/${id}/similar`)).body.items)
