@@ -57,26 +57,51 @@ begin
     where (delivery.ends).pushes;
   end if;
   return counted_ids;
-exception
-  -- What keeps one of them from being counted must not keep the others: each goes by itself.
-  when others then
-    return array_fill(null::uuid, array[cardinality(deliveries)]);
 end
 $$;
 comment on function private.count_up_messages is
   'Counts each message into the unread notification of its conversation, and pushes that. Gives '
   'their ids in the order of the messages, null where there is none.';
 
+create function private.message_facts(delivery private.message_delivery) returns jsonb
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return jsonb_build_object(
+    'from', (delivery.ends).sender_id, 'name', (delivery.ends).sender_name,
+    'type', (delivery.message).type, 'preview', private.message_excerpt(delivery.message));
+end
+$$;
+comment on function private.message_facts is
+  'What the texts of a message''s notification need.';
+
 create function private.notify_of_messages(deliveries private.message_delivery[]) returns uuid[]
   language plpgsql
   set search_path = ''
 as $$
 declare
-  -- Most messages are not the first that is unread: all that is asked for a new notification was
-  -- asked for theirs.
-  ids uuid[] := private.count_up_messages(deliveries);
   sent record;
+  ids uuid[];
 begin
+  begin
+    -- Most messages are not the first that is unread: all that is asked for a new notification was
+    -- asked for theirs.
+    ids := private.count_up_messages(deliveries);
+  exception
+    when others then
+      sent := (deliveries[1]).ends;
+      if cardinality(deliveries) = 1 and not sent.muted then
+        -- At once it would meet the same lock again, and take its turn from whoever waits.
+        perform private.set_notification_aside(
+          sqlstate, sqlerrm, sent.reader_account_id, sent.reader_id, 'message_new',
+          ((deliveries[1]).message).conversation_id, private.message_facts(deliveries[1]));
+        return array[null::uuid];
+      end if;
+      -- What keeps one of them from being counted must not keep the others: each goes by itself.
+      ids := array_fill(null::uuid, array[cardinality(deliveries)]);
+  end;
   if array_position(ids, null) is null then
     return ids;
   end if;
@@ -88,10 +113,7 @@ begin
   loop
     ids[sent.nth] := private.notify(
       (sent.ends).reader_account_id, (sent.ends).reader_id, 'message_new',
-      (sent.message).conversation_id,
-      jsonb_build_object(
-        'from', (sent.ends).sender_id, 'name', (sent.ends).sender_name,
-        'type', (sent.message).type, 'preview', private.message_excerpt(sent.message)),
+      (sent.message).conversation_id, private.message_facts(deliveries[sent.nth]),
       broadcast => false);
   end loop;
   return ids;
