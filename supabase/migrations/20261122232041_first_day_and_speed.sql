@@ -437,10 +437,6 @@ begin
     where (delivery.ends).pushes;
   end if;
   return counted_ids;
-exception
-  -- What keeps one of them from being counted must not keep the others: each goes by itself.
-  when others then
-    return array_fill(null::uuid, array[cardinality(deliveries)]);
 end
 $function$;
 
@@ -1286,6 +1282,19 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.message_facts(delivery private.message_delivery)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return jsonb_build_object(
+    'from', (delivery.ends).sender_id, 'name', (delivery.ends).sender_name,
+    'type', (delivery.message).type, 'preview', private.message_excerpt(delivery.message));
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.message_problem(type text, clean text)
  RETURNS text
  LANGUAGE plpgsql
@@ -1504,11 +1513,26 @@ CREATE OR REPLACE FUNCTION private.notify_of_messages(deliveries private.message
  SET search_path TO ''
 AS $function$
 declare
-  -- Most messages are not the first that is unread: all that is asked for a new notification was
-  -- asked for theirs.
-  ids uuid[] := private.count_up_messages(deliveries);
   sent record;
+  ids uuid[];
 begin
+  begin
+    -- Most messages are not the first that is unread: all that is asked for a new notification was
+    -- asked for theirs.
+    ids := private.count_up_messages(deliveries);
+  exception
+    when others then
+      sent := (deliveries[1]).ends;
+      if cardinality(deliveries) = 1 and not sent.muted then
+        -- At once it would meet the same lock again, and take its turn from whoever waits.
+        perform private.set_notification_aside(
+          sqlstate, sqlerrm, sent.reader_account_id, sent.reader_id, 'message_new',
+          ((deliveries[1]).message).conversation_id, private.message_facts(deliveries[1]));
+        return array[null::uuid];
+      end if;
+      -- What keeps one of them from being counted must not keep the others: each goes by itself.
+      ids := array_fill(null::uuid, array[cardinality(deliveries)]);
+  end;
   if array_position(ids, null) is null then
     return ids;
   end if;
@@ -1520,10 +1544,7 @@ begin
   loop
     ids[sent.nth] := private.notify(
       (sent.ends).reader_account_id, (sent.ends).reader_id, 'message_new',
-      (sent.message).conversation_id,
-      jsonb_build_object(
-        'from', (sent.ends).sender_id, 'name', (sent.ends).sender_name,
-        'type', (sent.message).type, 'preview', private.message_excerpt(sent.message)),
+      (sent.message).conversation_id, private.message_facts(deliveries[sent.nth]),
       broadcast => false);
   end loop;
   return ids;
@@ -2498,6 +2519,8 @@ COMMENT ON FUNCTION "private"."message_ends"(uuid, uuid) IS 'Both participants, 
 
 COMMENT ON FUNCTION "private"."message_excerpt"(public.messages) IS 'As much of a message as its notification shows.';
 
+COMMENT ON FUNCTION "private"."message_facts"(private.message_delivery) IS 'What the texts of a message''s notification need.';
+
 COMMENT ON FUNCTION "private"."message_problem"(text, text) IS 'Why a body of this type cannot be sent: invalid, message_too_long, message_empty; null: it can.';
 
 COMMENT ON FUNCTION "private"."moderation_records"(uuid[]) IS 'What waits, as admins see it, in the order of the ids.';
@@ -2647,6 +2670,10 @@ GRANT EXECUTE ON FUNCTION "private"."message_ends"(uuid, uuid) TO "postgres";
 REVOKE ALL ON FUNCTION "private"."message_excerpt"(public.messages) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."message_excerpt"(public.messages) TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."message_facts"(private.message_delivery) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."message_facts"(private.message_delivery) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."message_problem"(text, text) FROM PUBLIC;
 
