@@ -241,16 +241,25 @@ describe('a push', () => {
     await other.query(`set lock_timeout = '2s'`)
     const seen = await session(url)
     let times = 0
-    for (let waiting = false; times < 3;) {
-      await other.query('select from public.rooms where id = 2')
-      await other.query('update public.rooms set name = name where id = 2')
-      const { rowCount } = await seen.query(
-        `select from pg_locks where relation = 'public.rooms'::regclass and not granted
-           and mode <> 'RowExclusiveLock'`,
-      )
-      if (rowCount && !waiting) times++
-      waiting = rowCount! > 0
+    let waiting = false
+    const work = async () => {
+      while (times < 3) {
+        await other.query('select from public.rooms where id = 2')
+        await other.query('update public.rooms set name = name where id = 2')
+      }
     }
+    await Promise.all([
+      work(),
+      waitUntil('the push has waited three times', async () => {
+        const { rowCount } = await seen.query(
+          `select from pg_locks where relation = 'public.rooms'::regclass and not granted
+             and mode <> 'RowExclusiveLock' and mode <> 'AccessShareLock'`,
+        )
+        if (rowCount && !waiting) times++
+        waiting = rowCount! > 0
+        return times >= 3
+      }),
+    ])
     await long.query('commit')
     await pushing
     for (const client of [long, other, seen]) await client.end()

@@ -191,6 +191,7 @@ test('what waits by what it shows; a filter or sort of one kind leaves out the o
     [companies[1]],
   )
   expect(await found({ refNo: `KW-${ref_no}` })).toEqual([listings[0]])
+  expect(await found({ refNo: `kw-${ref_no}` })).toEqual([listings[0]])
   expect(await found({ listingKind: 'house' })).toEqual([listings[3]])
   expect(await found({ priceMin: 100.5, priceMax: 899.999 })).toEqual([listings[1]])
   expect(await found({ q: 'الشقه' })).toEqual([listings[1]])

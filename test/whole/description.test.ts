@@ -81,6 +81,12 @@ describe('what a body takes is what the database takes', () => {
   })
 })
 
+test('no pattern carries flags of JavaScript, which a description cannot have', () => {
+  const patterns = JSON.stringify(description).match(/"pattern":"(?:[^"\\]|\\.)*"/g)!
+  expect(patterns.length).toBeGreaterThan(5)
+  expect(patterns.filter((pattern) => /\/[a-z]+"$/.test(pattern))).toEqual([])
+})
+
 test('every vocabulary that a field names is at /meta/enums', async () => {
   const { body } = await guest.get('/meta/enums')
   const named = JSON.stringify(description).matchAll(/A code of `(\w+)` at `GET \/meta\/enums`/g)

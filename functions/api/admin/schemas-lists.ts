@@ -59,7 +59,7 @@ export const ModerationQuery = z.strictObject({
   listingType: Type.optional().describe('Listings of this type, and changes of such.'),
   listingKind: word.optional().describe(`Listings of this kind. ${codeOf('kind')}`),
   areaId: word.optional().describe('Listings in this area.'),
-  refNo: z.string().regex(/^KW-\d{1,18}$/i).optional().describe('The listing of this number.'),
+  refNo: z.string().regex(/^[Kk][Ww]-\d{1,18}$/).optional().describe('The listing of this number.'),
   priceMin: amount('Listings that cost this or more.'),
   priceMax: amount('Listings that cost this or less.'),
   identityType: z.enum(['company', 'office']).optional().describe('Identities of this type.'),
