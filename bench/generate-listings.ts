@@ -1,40 +1,108 @@
 /**
- * Generates realistic listings, any number in seconds: all areas, kinds and types, fitting prices,
- * and texts with common and rare words. The same number gives the same listings.
+ * Generates realistic listings, any number, a million in minutes: all areas, kinds and types, fitting
+ * prices, and texts with common and rare words. Rows are written in order of publication.
  *
- * For scratch databases: it disables the triggers and then writes what they would have written.
+ * For scratch databases: it disables the triggers and then writes what they would have written, on a
+ * connection for each core, and the indexes afterwards.
  */
+import { availableParallelism } from 'node:os'
 import type pg from 'pg'
+import { connected } from '../local/schema/build.ts'
 
-export async function loadListings(client: pg.Client, count: number): Promise<void> {
-  await client.query('set statement_timeout = 0')
-  await client.query('select setseed(0.5)')
-  await client.query(owners, [Math.max(40, Math.ceil(count / 25))])
-  await client.query(organisations)
-  await client.query('alter table public.properties disable trigger user')
-  await client.query(listings, [count])
-  await client.query('alter table public.properties enable trigger user')
-  await client.query(publications)
-  await indexedAfterwards(
-    client,
-    'private.search_documents',
-    () => client.query('select private.rebuild_search_documents()'),
-  )
-  const fold = 'select private.fold_search_words()::integer as folded'
-  while ((await client.query(fold)).rows[0].folded);
-  await client.query('vacuum (analyze)')
+const chunkSize = 10_000
+
+/** Without records a single listing is put together when it is asked for; searches need none. */
+export async function loadListings(
+  url: string,
+  count: number,
+  { records = true } = {},
+): Promise<void> {
+  await connected(url, async (client) => {
+    await client.query(`set statement_timeout = 0; set maintenance_work_mem = '1GB'`)
+    await client.query(owners, [Math.max(40, Math.ceil(count / 25))])
+    await client.query(organisations)
+    const definitions = (await dropIndexes(client)).values()
+    await client.query('alter table public.properties disable trigger user')
+    const now = new Date()
+    const chunks = Array.from({ length: Math.ceil(count / chunkSize) }, (_, i) => i).values()
+    await inParallel(url, async (lane) => {
+      await lane.query(materials)
+      for (const i of chunks) await loadChunk(lane, { i, count, now, records })
+    })
+    await client.query('alter table public.properties enable trigger user')
+    await client.query(`select setval('private.property_ref_no', 100000 + $1::bigint)`, [count])
+    await inParallel(url, async (lane) => {
+      await lane.query(`set maintenance_work_mem = '1GB'`)
+      for (const definition of definitions) await lane.query(definition)
+    })
+    // Twice: what was common in one chunk only is a word of all the second time.
+    await foldWords(url, client)
+    await foldWords(url, client)
+    await client.query('vacuum (analyze)')
+  })
 }
 
-/** Indexes are built five times as fast when the rows exist already. */
-async function indexedAfterwards(client: pg.Client, table: string, load: () => Promise<unknown>) {
+/** Runs the same work on several connections at once. */
+async function inParallel(
+  url: string,
+  work: (lane: pg.Client) => Promise<void>,
+  lanes = availableParallelism(),
+) {
+  await Promise.all(Array.from({ length: lanes }, () =>
+    connected(url, async (lane) => {
+      await lane.query('set statement_timeout = 0')
+      await work(lane)
+    })))
+}
+
+type Chunk = { i: number; count: number; now: Date; records: boolean }
+
+/** The listings from number first to last, 1 being the oldest. */
+async function loadChunk(lane: pg.Client, { i, count, now, records }: Chunk) {
+  const [first, last] = [i * chunkSize + 1, Math.min((i + 1) * chunkSize, count)]
+  await lane.query('select setseed(1.0 / (1 + $1::integer))', [i])
+  await lane.query(listings, [first, last, count, now])
+  for (const [table, rule] of derived) {
+    if (table === 'private.listed_records' && !records) continue
+    await lane.query(
+      `insert into ${table} select made.* from public.properties cross join lateral ${rule} as made
+       where properties.ref_no between 100000 + $1::bigint and 100000 + $2::bigint`,
+      [first, last],
+    )
+  }
+  await lane.query(publications, [first, last])
+  await lane.query(vocabulary, [first, last])
+}
+
+const derived = [
+  ['private.search_documents', 'private.search_document(properties)'],
+  ['private.property_cards', 'private.property_card(properties)'],
+  ['private.listed_records', 'private.listed_record(properties)'],
+]
+
+/** Indexes are built five times as fast when the rows exist already. Gives their definitions. */
+async function dropIndexes(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition
-     from pg_index where indrelid = $1::regclass and not indisprimary`,
-    [table],
+     from pg_index
+     where indrelid in (
+       'public.properties'::regclass, 'private.search_documents'::regclass,
+       'private.publications'::regclass
+     ) and not indisunique
+     order by indrelid desc`,
   )
   for (const { name } of rows) await client.query(`drop index ${name}`)
-  await load()
-  for (const { definition } of rows) await client.query(definition)
+  return rows.map(({ definition }) => definition)
+}
+
+async function foldWords(url: string, client: pg.Client) {
+  const { rows } = await client.query<{ chunk: number }>(
+    'select chunk from unnest(private.search_chunks()) as chunks (chunk)',
+  )
+  const all = rows.values()
+  await inParallel(url, async (lane) => {
+    for (const { chunk } of all) await lane.query('select private.fold_search_chunk($1)', [chunk])
+  })
 }
 
 const owners = `
@@ -73,19 +141,32 @@ const organisations = `
 
 const publications = `
   insert into private.publications (property_id, type, published_at, since)
-  select id, type, published_at, published_at from public.properties`
+  select id, type, published_at, published_at from public.properties
+  where ref_no between 100000 + $1::bigint and 100000 + $2::bigint`
 
-const listings = `
-with owners as materialized (
+const vocabulary = `
+  select private.add_search_words(array(
+    select distinct words.word
+    from public.properties
+    join private.search_documents on search_documents.property_id = properties.id
+    cross join lateral unnest(tsvector_to_array(search_documents.document)) as words (word)
+    where properties.ref_no between 100000 + $1::bigint and 100000 + $2::bigint
+  ))`
+
+// What every chunk draws from.
+const materials = `
+create temporary table owners as
   select
     identities.id, identities.type, coalesce(organisations.verified, false) as verified,
     row_number() over (order by identities.type <> 'individual', identities.id) as n
   from public.identities
   left join public.organisations on organisations.identity_id = identities.id
-), places as materialized (
+;
+create temporary table places as
   select areas.*, row_number() over (order by md5(areas.id)) as n
   from public.areas
-), kinds as materialized (
+;
+create temporary table kinds as
   select kind.*, sum(frequency) over (order by frequency desc, code) as up_to
   from (values
     ('apartment', 'شقة', 'residential_private', 300, 110000, 450, 110),
@@ -112,8 +193,11 @@ with owners as materialized (
     ('basement', 'سرداب', 'commercial', 3, 80000, 400, 200),
     ('camp', 'مخيم', 'coastal', 2, 20000, 250, 1000),
     ('parking', 'موقف', 'commercial', 1, 8000, 25, 15)
-  ) as kind (code, name, usage, frequency, sale, rent, size)
-), drawn as materialized (
+  ) as kind (code, name, usage, frequency, sale, rent, size);
+analyze owners, places, kinds`
+
+const listings = `
+with drawn as materialized (
   select
     n,
     case when random() < 0.48 then 'SALE' when random() < 0.85 then 'RENT' else 'EXCHANGE' end as type,
@@ -124,16 +208,16 @@ with owners as materialized (
     random() as chance,
     random() as other,
     (random() * 6)::integer as rooms
-  from generate_series(1, $1::integer) as n
+  from generate_series($1::integer, $2::integer) as n
 )
 insert into public.properties (
-  owner_identity_id, owner_type, owner_verified, owner_active, listed, status, type, kind, usage,
+  ref_no, owner_identity_id, owner_type, owner_verified, owner_active, listed, status, type, kind, usage,
   title_ar, title_en, description_ar, price, land_area_m2, bedrooms, bathrooms, furnished, is_direct,
   governorate_id, area_id, lat, lng, location_precision, request_year, required_year, created_at,
   published_at, expires_at, auction_starts_at, auction_ends_at, drop_pct, drop_until
 )
 select
-  owners.id, owners.type, owners.verified, true, true, 'active', drawn.type, kinds.code, kinds.usage,
+  100000 + drawn.n, owners.id, owners.type, owners.verified, true, true, 'active', drawn.type, kinds.code, kinds.usage,
   concat_ws(' ', kinds.name,
     case drawn.type when 'SALE' then 'للبيع' when 'RENT' then 'للإيجار' else 'للبدل' end,
     'في ' || places.name_ar,
@@ -146,17 +230,22 @@ select
     (array['السعر قابل للتفاوض', 'للجادين فقط', 'بدون وسيط', 'التواصل عبر الواتساب', 'المعاينة بموعد',
       'الصور حقيقية من العقار'])[1 + (drawn.chance * 5)::integer],
     (
-      -- Twenty words of forty thousand: a few in many listings, most in hardly any.
+      -- Twenty words of forty thousand, a few in many listings, and one that only twelve have: the more
+      -- is written, the more different words there are.
       select string_agg(
         (array['مح', 'سل', 'نو', 'را', 'قب', 'عط', 'دي', 'شم', 'فك', 'جر', 'هن', 'ضل', 'ثق', 'زم',
           'خص', 'غب', 'طر', 'ذك', 'بي', 'حص'])[1 + word % 20] ||
         (array['ار', 'يم', 'ود', 'ين', 'اس', 'وك', 'ات', 'يل', 'ون', 'اف', 'يب', 'وت', 'ال', 'ير',
           'وم', 'اق', 'يد', 'وج', 'اع', 'يش'])[1 + word / 20 % 20] ||
         coalesce((array['ه', 'ي', 'ان', 'ية', 'وة', 'تان', 'نا', 'كم', 'هم', 'ها'])[word / 400 % 11], '')
-        || coalesce((array['ب', 'ج', 'د', 'س', 'ق', 'ل', 'م', 'ن', 'و'])[word / 4400], ''), ' ')
+        || coalesce((array['ب', 'ج', 'د', 'س', 'ق', 'ل', 'م', 'ن', 'و'])[word / 4400 % 10], '')
+        || coalesce((array['مح', 'سل', 'نو', 'را', 'قب', 'عط', 'دي', 'شم', 'فك', 'جر', 'هن', 'ضل', 'ثق',
+          'زم', 'خص', 'غب', 'طر', 'ذك', 'بي', 'حص'])[word / 44000], ''), ' ')
       from (
         select floor(power(random(), 4) * 40000)::integer as word
         from generate_series(1, 20 + 0 * drawn.n)
+        union all
+        select 44000 + drawn.n % greatest($3::integer / 12, 1)
       ) as words
     )),
   case drawn.type
@@ -184,6 +273,7 @@ join owners on owners.n = drawn.owner_n
 join places on places.n = drawn.place_n
 join kinds on drawn.kind_at >= kinds.up_to - kinds.frequency and drawn.kind_at < kinds.up_to
 cross join lateral (
-  select now() - interval '120 days' * (drawn.n::double precision / $1::integer) as published_at
+  select $4::timestamptz - interval '120 days' * (1 - (drawn.n - 1)::double precision / $3::integer)
+    as published_at
 ) as age
 order by age.published_at`

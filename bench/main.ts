@@ -52,13 +52,7 @@ async function measureFacade(): Promise<Compared[]> {
   const stack = await startStack({ RATES: 'off', WORKER_LIFE: '0' })
   try {
     say(`writing ${count} listings`)
-    const client = new pg.Client({ connectionString: stack.databaseUrl })
-    await client.connect()
-    try {
-      await loadListings(client, count)
-    } finally {
-      await client.end()
-    }
+    await loadListings(stack.databaseUrl, count)
     say('facade, functions and plain statements, three rounds of each')
     return await benchFacade(stack)
   } finally {

@@ -88,7 +88,7 @@ export async function benchWebhooks(
   const bare: Measured[] = []
   const facade: Measured[] = []
   try {
-    await loadListings(client, 2000) // for their owners
+    await loadListings(stack.databaseUrl, 2000) // for their owners
     say(`webhooks against the bare transaction, ${rounds} rounds of each`)
     for (let round = 0; round < rounds; round++) {
       const due = await payments(client, 2 * perRound)

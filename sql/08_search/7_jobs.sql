@@ -1,47 +1,14 @@
 -- Scheduled work of search, map and feed, and how search documents and cards are written anew.
 
-create function private.fold_search_words(changes integer default 500) returns bigint
+create function private.fold_search_chunk(folded integer) returns void
   language plpgsql
   security definer -- writes closed tables
   set search_path = ''
   set work_mem = '64MB' -- half a million words of a chunk at a time
 as $$
 declare
-  folded integer;
   none bit(8192) := repeat('0', 8192)::bit(8192);
 begin
-  -- One at a time: nothing older may overwrite what is newer.
-  if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('fold_search_words', 0)) then
-    return 0;
-  end if;
-  select chunks.chunk into folded
-  from unnest(private.search_chunks()) as chunks (chunk)
-  where not exists (
-    select from private.search_bits
-    where search_bits.word = 'in:standard' and search_bits.chunk = chunks.chunk
-  ) or not exists (select from private.search_folds where search_folds.chunk = chunks.chunk)
-  limit 1;
-  if folded is null then
-    select folds.chunk into folded from (
-      select search_changes.chunk, count(*) as n, sum(count(*)) over () as all_of_them
-      from private.search_changes
-      where search_changes.chunk = any (private.search_chunks())
-      group by search_changes.chunk
-    ) as folds
-    where folds.all_of_them >= fold_search_words.changes
-    order by folds.n desc
-    limit 1;
-  end if;
-  if folded is null then
-    -- What has become common since is a stranger there.
-    select search_folds.chunk into folded from private.search_folds
-    where search_folds.words < (select max(every.words) from private.search_folds as every)
-    order by search_folds.words
-    limit 1;
-  end if;
-  if folded is null then
-    return 0;
-  end if;
   -- One statement has one snapshot: it deletes exactly the changes whose listings it reads.
   with included as (
     delete from private.search_changes where search_changes.chunk = folded
@@ -83,6 +50,54 @@ begin
   left join found on found.word = kept.word
   group by kept.word
   on conflict (word, chunk) do update set bits = excluded.bits;
+end
+$$;
+comment on function private.fold_search_chunk is
+  'Writes the bitmaps of a chunk: of the words that are common in it, and of all that have bitmaps '
+  'elsewhere. One chunk at a time, or else each twice: words that were found at the same time are '
+  'strangers to one another.';
+
+create function private.fold_search_words(changes integer default 500) returns bigint
+  language plpgsql
+  security definer -- writes closed tables
+  set search_path = ''
+as $$
+declare
+  folded integer;
+begin
+  -- One at a time: nothing older may overwrite what is newer.
+  if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('fold_search_words', 0)) then
+    return 0;
+  end if;
+  select chunks.chunk into folded
+  from unnest(private.search_chunks()) as chunks (chunk)
+  where not exists (
+    select from private.search_bits
+    where search_bits.word = 'in:standard' and search_bits.chunk = chunks.chunk
+  ) or not exists (select from private.search_folds where search_folds.chunk = chunks.chunk)
+  limit 1;
+  if folded is null then
+    select folds.chunk into folded from (
+      select search_changes.chunk, count(*) as n, sum(count(*)) over () as all_of_them
+      from private.search_changes
+      where search_changes.chunk = any (private.search_chunks())
+      group by search_changes.chunk
+    ) as folds
+    where folds.all_of_them >= fold_search_words.changes
+    order by folds.n desc
+    limit 1;
+  end if;
+  if folded is null then
+    -- What has become common since is a stranger there.
+    select search_folds.chunk into folded from private.search_folds
+    where search_folds.words < (select max(every.words) from private.search_folds as every)
+    order by search_folds.words
+    limit 1;
+  end if;
+  if folded is null then
+    return 0;
+  end if;
+  perform private.fold_search_chunk(folded);
   return 1;
 end
 $$;
