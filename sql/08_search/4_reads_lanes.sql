@@ -40,7 +40,7 @@ create function private.fits_plain_filters(
   language sql
   stable
   return
-    (facts).type = any (types)
+    (types is null or (facts).type = any (types))
     and (kinds is null or (facts).kind = any (kinds))
     and (bedrooms_min is null or (facts).bedrooms >= bedrooms_min)
     and (fits_plain_filters.furnished is null or (facts).furnished = fits_plain_filters.furnished)
@@ -158,6 +158,17 @@ create function private.walk_lane(
 as $$
 declare
   walk private.search_walk;
+  -- For each listing that is passed by, a variable is read faster than a field.
+  kinds constant text[] := wanted.kinds;
+  governorate_ids constant text[] := wanted.governorate_ids;
+  area_ids constant text[] := wanted.area_ids;
+  price_min constant numeric := wanted.price_min;
+  price_max constant numeric := wanted.price_max;
+  area_m2_min constant numeric := wanted.area_m2_min;
+  area_m2_max constant numeric := wanted.area_m2_max;
+  bedrooms_min constant smallint := wanted.bedrooms_min;
+  bathrooms_min constant smallint := wanted.bathrooms_min;
+  furnishing constant text := wanted.furnished;
 begin
   if area_id is not null and kind is not null then
     select array_agg(hits.property_id), array_agg(hits.published_at) into walk.ids, walk.keys
@@ -165,9 +176,8 @@ begin
       select lane.property_id, lane.published_at
       from private.newest_of_kind_in_area(area_id, kind, since, before_at, before_id, depth) as lane
       where private.fits_plain_filters(lane,
-        strategy, types, wanted.kinds, wanted.governorate_ids, wanted.area_ids,
-        wanted.price_min, wanted.price_max, wanted.area_m2_min, wanted.area_m2_max,
-        wanted.bedrooms_min, wanted.bathrooms_min, wanted.furnished)
+        strategy, types, null, governorate_ids, null, price_min, price_max,
+        area_m2_min, area_m2_max, bedrooms_min, bathrooms_min, furnishing)
       limit size
     ) as hits;
   elsif area_id is not null then
@@ -176,9 +186,8 @@ begin
       select lane.property_id, lane.published_at
       from private.newest_in_area(area_id, since, before_at, before_id, depth) as lane
       where private.fits_plain_filters(lane,
-        strategy, types, wanted.kinds, wanted.governorate_ids, wanted.area_ids,
-        wanted.price_min, wanted.price_max, wanted.area_m2_min, wanted.area_m2_max,
-        wanted.bedrooms_min, wanted.bathrooms_min, wanted.furnished)
+        strategy, types, kinds, governorate_ids, null, price_min, price_max,
+        area_m2_min, area_m2_max, bedrooms_min, bathrooms_min, furnishing)
       limit size
     ) as hits;
   elsif kind is not null then
@@ -187,9 +196,8 @@ begin
       select lane.property_id, lane.published_at
       from private.newest_of_type_and_kind(type, kind, since, before_at, before_id, depth) as lane
       where private.fits_plain_filters(lane,
-        strategy, types, wanted.kinds, wanted.governorate_ids, wanted.area_ids,
-        wanted.price_min, wanted.price_max, wanted.area_m2_min, wanted.area_m2_max,
-        wanted.bedrooms_min, wanted.bathrooms_min, wanted.furnished)
+        strategy, null, null, governorate_ids, area_ids, price_min, price_max,
+        area_m2_min, area_m2_max, bedrooms_min, bathrooms_min, furnishing)
       limit size
     ) as hits;
   else
@@ -198,9 +206,8 @@ begin
       select lane.property_id, lane.published_at
       from private.newest_listings(since, before_at, before_id, depth) as lane
       where private.fits_plain_filters(lane,
-        strategy, types, wanted.kinds, wanted.governorate_ids, wanted.area_ids,
-        wanted.price_min, wanted.price_max, wanted.area_m2_min, wanted.area_m2_max,
-        wanted.bedrooms_min, wanted.bathrooms_min, wanted.furnished)
+        strategy, types, kinds, governorate_ids, area_ids, price_min, price_max,
+        area_m2_min, area_m2_max, bedrooms_min, bathrooms_min, furnishing)
       limit size
     ) as hits;
   end if;
@@ -210,4 +217,4 @@ end
 $$;
 comment on function private.walk_lane is
   'The first that fit of private.search_lane. A statement for each kind of lane, because starting '
-  'all four takes half as long as the walk.';
+  'all four takes half as long as the walk, and each compares only what its lane leaves open.';

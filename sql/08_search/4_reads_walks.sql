@@ -59,6 +59,9 @@ declare
   is_one_lane boolean;
   depth integer;
   walk private.search_walk;
+  -- A single lane is passed by once: it goes on after the last that it has passed.
+  passed integer := 0;
+  more private.search_walk;
 begin
   -- A walk through all listings would pass by too many others.
   if cardinality(wanted.area_ids) <= 4 then
@@ -75,8 +78,18 @@ begin
 
   foreach depth in array array[1000, 10000] loop
     if is_one_lane then
-      walk := private.walk_lane(areas[1], types[1], kinds[1], since, before_at, before_id, depth,
-        strategy, all_types, wanted, size);
+      more := private.walk_lane(areas[1], types[1], kinds[1], since, before_at, before_id,
+        depth - passed, strategy, all_types, wanted, size - coalesce(cardinality(walk.ids), 0));
+      walk := row(walk.ids || more.ids, walk.keys || more.keys, more.complete);
+      exit when walk.complete;
+      select lane.published_at, lane.property_id into before_at, before_id
+      from private.search_lane(
+        areas[1], types[1], kinds[1], since, before_at, before_id, depth - passed) as lane
+      offset depth - passed - 1;
+      walk.complete := not found or (
+        num_nonnulls(wanted.price_min, wanted.price_max) > 0 and types[1] is not null
+        and not private.has_price_between(types[1], kinds[1], wanted.price_min, wanted.price_max));
+      passed := depth;
     else
       select array_agg(hits.property_id), array_agg(hits.published_at) into walk.ids, walk.keys
       from (
@@ -97,22 +110,21 @@ begin
         order by fitting.published_at desc, fitting.property_id desc
         limit size
       ) as hits;
+      -- What a lane has left does not matter if all of it comes after the end of the page.
+      walk.complete := not exists (
+        select from unnest(areas) as of_area (id)
+        cross join unnest(types) as of_type (id)
+        cross join unnest(kinds) as of_kind (id)
+        cross join lateral (
+          select from private.search_lane(
+            of_area.id, of_type.id, of_kind.id, greatest(since, walk.keys[size]), before_at,
+            before_id, depth)
+          offset depth - 1
+        ) as last
+        where num_nonnulls(wanted.price_min, wanted.price_max) = 0 or of_type.id is null
+          or private.has_price_between(of_type.id, of_kind.id, wanted.price_min, wanted.price_max)
+      );
     end if;
-    exit when walk.complete;
-    -- What a lane has left does not matter if all of it comes after the end of the page.
-    walk.complete := not exists (
-      select from unnest(areas) as of_area (id)
-      cross join unnest(types) as of_type (id)
-      cross join unnest(kinds) as of_kind (id)
-      cross join lateral (
-        select from private.search_lane(
-          of_area.id, of_type.id, of_kind.id, greatest(since, walk.keys[size]), before_at,
-          before_id, depth)
-        offset depth - 1
-      ) as last
-      where num_nonnulls(wanted.price_min, wanted.price_max) = 0 or of_type.id is null
-        or private.has_price_between(of_type.id, of_kind.id, wanted.price_min, wanted.price_max)
-    );
     exit when walk.complete or walk.ids is null;
     exit when depth * size / cardinality(walk.ids) > 20 * (
       -- Those that match are so many, if they are as frequent everywhere. Finding one in the text
