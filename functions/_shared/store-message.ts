@@ -20,11 +20,28 @@ type Waiting = {
 type Outcome = { answer: unknown; rate: string } | null
 
 const mostTogether = 32
-/** Milliseconds that others wait for those on their way, which may meet a lock or no database. */
+/**
+ * Milliseconds that a message waits at most for one before it of its sender or conversation, to stay
+ * behind it; and that all wait for many that went together. These may meet a lock, a slow disk or no
+ * database.
+ */
 const patience = 50
+/**
+ * Milliseconds that others wait for a lone one, which saves nobody much; twice as long for each that is
+ * still on its way, so that a stalled database does not take all connections.
+ */
+const patienceForOne = 3
+
+type Sending = {
+  /** The accounts and conversations whose next messages wait. */
+  keys: unknown[]
+  timer?: ReturnType<typeof setTimeout>
+}
 
 const waiting: Waiting[] = []
-let writing = false
+const onTheirWay = new Set<Sending>()
+/** The one that all wait for. */
+let newest: Sending | undefined
 
 /** Gives the answer of the database function as text, and sets the headers of the rate. */
 export function storeMessage(context: CallContext, message: Message): Promise<string> {
@@ -42,31 +59,47 @@ const mayWait = (context: CallContext, { type, mediaId, replyToId }: Message) =>
   context.get('idempotencyKey') === undefined && context.get('expectIdentity') === undefined
 
 function sendWaiting() {
-  if (writing || waiting.length === 0) return
-  writing = true
-  void finishedOrLate(sendTogether(takeTogether())).then(() => {
-    writing = false
+  if (newest) return
+  const all = takeTogether()
+  if (all.length === 0) return
+  const time = all.length > 1 ? patience : Math.min(patience, patienceForOne * 2 ** onTheirWay.size)
+  const sending: Sending = { keys: all.flatMap(keysOf) }
+  onTheirWay.add(sending)
+  newest = sending
+  const letOthersGo = () => {
+    if (newest === sending) newest = undefined
     sendWaiting()
+  }
+  const letAllGo = () => {
+    sending.keys = []
+    letOthersGo()
+  }
+  sending.timer = setTimeout(() => {
+    sending.timer = setTimeout(letAllGo, patience - time)
+    letOthersGo()
+  }, time)
+  void sendTogether(all).finally(() => {
+    clearTimeout(sending.timer)
+    onTheirWay.delete(sending)
+    letAllGo()
   })
 }
 
-async function finishedOrLate(sending: Promise<void>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  await Promise.race([sending, new Promise((resolve) => timer = setTimeout(resolve, patience))])
-  clearTimeout(timer)
-}
+const keysOf = ({ context, message }: Waiting): unknown[] => [
+  context.get('caller').sub,
+  message.conversationId,
+]
 
 /** The first that wait, one of each account and conversation: these stay in their order. */
 function takeTogether(): Waiting[] {
   const taken: Waiting[] = []
   const left: Waiting[] = []
-  const seen = new Set<unknown>()
+  const seen = new Set([...onTheirWay].flatMap(({ keys }) => keys))
   for (const one of waiting) {
-    const { sub } = one.context.get('caller')
-    const { conversationId } = one.message
-    const isFirst = !seen.has(sub) && !seen.has(conversationId)
+    const keys = keysOf(one)
+    const isFirst = !keys.some((key) => seen.has(key))
     ;(isFirst && taken.length < mostTogether ? taken : left).push(one)
-    seen.add(sub).add(conversationId)
+    keys.forEach((key) => seen.add(key))
   }
   waiting.splice(0, waiting.length, ...left)
   return taken
@@ -81,12 +114,12 @@ async function sendTogether(all: Waiting[]): Promise<void> {
   })
   try {
     const outcomes = await backend<Outcome[]>('send_messages', { messages })
-    all.forEach((one, nth) => settle(one, outcomes[nth]) || void finishAlone(one))
+    await Promise.all(all.map((one, nth) => settle(one, outcomes[nth]) || finishAlone(one)))
   } catch (error) {
     // What the database undid as a whole it says of each alone. Nothing is stored twice, since each
     // has its clientMessageId.
     const undone = /^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? '')
-    all.forEach((one) => undone ? void finishAlone(one) : one.reject(error))
+    await Promise.all(all.map((one) => undone ? finishAlone(one) : one.reject(error)))
   }
 }
 
