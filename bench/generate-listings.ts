@@ -32,27 +32,24 @@ export async function loadListings(
     await client.query('alter table public.properties enable trigger user')
     await client.query(`select setval('private.property_ref_no', 100000 + $1::bigint)`, [count])
     await inParallel(url, async (lane) => {
-      await lane.query(`set maintenance_work_mem = '1GB'`)
       for (const definition of definitions) await lane.query(definition)
     })
-    // Twice: what was common in one chunk only is a word of all the second time.
-    await foldWords(url, client)
-    await foldWords(url, client)
+    await foldWords(url)
     await client.query('vacuum (analyze)')
   })
 }
 
 /** Runs the same work on several connections at once. */
-async function inParallel(
-  url: string,
-  work: (lane: pg.Client) => Promise<void>,
-  lanes = availableParallelism(),
-) {
-  await Promise.all(Array.from({ length: lanes }, () =>
-    connected(url, async (lane) => {
-      await lane.query('set statement_timeout = 0')
-      await work(lane)
-    })))
+async function inParallel(url: string, work: (lane: pg.Client) => Promise<void>) {
+  const lanes = Array.from(
+    { length: availableParallelism() },
+    () =>
+      connected(url, async (lane) => {
+        await lane.query(`set statement_timeout = 0; set maintenance_work_mem = '1GB'`)
+        await work(lane)
+      }),
+  )
+  await Promise.all(lanes)
 }
 
 type Chunk = { i: number; count: number; now: Date; records: boolean }
@@ -89,20 +86,26 @@ async function dropIndexes(client: pg.Client): Promise<string[]> {
        'public.properties'::regclass, 'private.search_documents'::regclass,
        'private.publications'::regclass
      ) and not indisunique
-     order by indrelid desc`,
+     order by pg_get_indexdef(indexrelid) ~ 'btree'`, // what takes longest first
   )
   for (const { name } of rows) await client.query(`drop index ${name}`)
   return rows.map(({ definition }) => definition)
 }
 
-async function foldWords(url: string, client: pg.Client) {
-  const { rows } = await client.query<{ chunk: number }>(
-    'select chunk from unnest(private.search_chunks()) as chunks (chunk)',
-  )
-  const all = rows.values()
-  await inParallel(url, async (lane) => {
-    for (const { chunk } of all) await lane.query('select private.fold_search_chunk($1)', [chunk])
-  })
+/** Twice: what was common in one chunk only is a word of all the second time. */
+async function foldWords(url: string) {
+  for (let round = 0; round < 2; round++) {
+    const { rows } = await connected(url, (client) =>
+      client.query<{ chunk: number }>(
+        'select chunk from unnest(private.search_chunks()) as chunks (chunk)',
+      ))
+    const chunks = rows.values()
+    await inParallel(url, async (lane) => {
+      for (const { chunk } of chunks) {
+        await lane.query('select private.fold_search_chunk($1)', [chunk])
+      }
+    })
+  }
 }
 
 const owners = `

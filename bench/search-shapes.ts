@@ -1,6 +1,7 @@
 /**
  * Every shape of a search at two numbers of listings, timed inside the database, as api functions
- * answer them: with the records of the page. A p99 above the limit or growth above 2 is marked.
+ * answer them: with the cards of the page; and what publishing writes for them. A p99 above the limit or
+ * growth above 2 is marked.
  */
 import type pg from 'pg'
 import { build, connected } from '../local/schema/build.ts'
@@ -138,12 +139,43 @@ async function measureShapes(client: pg.Client, rounds = 300): Promise<Shape[]> 
       rows.set(shape, (rows.get(shape) ?? 0) + timed.items)
     }
   }
+  const published = 'off the market and on again'
+  times.set(published, await timePublishing(client, rounds))
+  rows.set(published, rounds)
   return [...times].map(([shape, all]) => {
     const sorted = all.sort((one, other) => one - other)
     const average = Math.round(10 * rows.get(shape)! / rounds) / 10
     return { shape, p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), rows: average }
   })
 }
+
+/** What a change of state writes for searches, twice. */
+async function timePublishing(client: pg.Client, rounds: number): Promise<number[]> {
+  await client.query(publisher)
+  const { rows } = await client.query<{ id: string }>(
+    'select id from public.properties where listed order by md5(id::text) limit $1',
+    [rounds + 20],
+  )
+  const times: number[] = []
+  for (const { id } of rows) {
+    const published = await client.query<{ ms: number }>('select pg_temp.republish($1) as ms', [id])
+    times.push(published.rows[0].ms)
+  }
+  return times.slice(20)
+}
+
+const publisher = `
+  create function pg_temp.republish(property_id uuid) returns double precision
+    language plpgsql
+  as $$
+  declare
+    started timestamptz := clock_timestamp();
+  begin
+    update public.properties set status = 'paused' where id = property_id;
+    update public.properties set status = 'active' where id = property_id;
+    return extract(epoch from clock_timestamp() - started) * 1000;
+  end
+  $$`
 
 const timer = `
   create function pg_temp.timed(call text, args jsonb, out ms double precision, out items integer)
