@@ -10,6 +10,106 @@ CREATE OR REPLACE FUNCTION private.fits_plain_filters(facts private.search_facts
  STABLE
 RETURN (((types IS NULL) OR ((facts).type = ANY (types))) AND ((kinds IS NULL) OR ((facts).kind = ANY (kinds))) AND ((bedrooms_min IS NULL) OR ((facts).bedrooms >= bedrooms_min)) AND ((furnished IS NULL) OR ((facts).furnished = furnished)) AND ((price_min IS NULL) OR ((facts).price >= price_min)) AND ((price_max IS NULL) OR ((facts).price <= price_max)) AND ((area_ids IS NULL) OR ((facts).area_id = ANY (area_ids))) AND ((governorate_ids IS NULL) OR ((facts).governorate_id = ANY (governorate_ids))) AND ((bathrooms_min IS NULL) OR ((facts).bathrooms >= bathrooms_min)) AND ((area_m2_min IS NULL) OR ((facts).area_m2 >= area_m2_min)) AND ((area_m2_max IS NULL) OR ((facts).area_m2 <= area_m2_max)) AND ((strategy = 'exchange'::text) OR (((facts).auction_ends_at > now()) IS NOT TRUE)));
 
+CREATE OR REPLACE FUNCTION private.fold_search_chunk(folded integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+ SET work_mem TO '64MB'
+AS $function$
+declare
+  none bit(8192) := repeat('0', 8192)::bit(8192);
+begin
+  -- One statement has one snapshot: it deletes exactly the changes whose listings it reads.
+  with included as (
+    delete from private.search_changes where search_changes.chunk = folded
+  ), found as materialized (
+    select
+      (properties.ref_no % 8192)::integer as place, words.word, search_documents.published_at
+    from public.properties
+    join private.search_documents on search_documents.property_id = properties.id
+    cross join lateral unnest(tsvector_to_array(search_documents.document) || array[
+      case when search_documents.type = 'EXCHANGE' then 'in:exchange' else 'in:standard' end,
+      case when search_documents.auction_ends_at > now() then 'in:auction' end,
+      case when search_documents.drop_until > now() then 'in:deal' end,
+      case when search_documents.owner_type = 'company' and search_documents.owner_verified
+        then 'in:company' end
+    ]) as words (word)
+    where properties.ref_no >= folded::bigint * 8192
+      and properties.ref_no < (folded::bigint + 1) * 8192
+  ), kept as (
+    -- A word that is left out is rare, and the text index is fast.
+    select found.word from found
+    where found.word is not null group by found.word having count(*) >= 64
+    union
+    select search_bits.word from private.search_bits
+    union
+    select search_names.term from private.search_names
+    union
+    select unnest('{in:standard,in:exchange,in:auction,in:deal,in:company}'::text[])
+  ), written as (
+    insert into private.search_folds (chunk, words, newest, oldest)
+    select folded, (select count(*) from kept),
+      coalesce(max(found.published_at), '-infinity'), coalesce(min(found.published_at), 'infinity')
+    from found
+    on conflict (chunk) do update
+    set words = excluded.words, newest = excluded.newest, oldest = excluded.oldest
+  )
+  insert into private.search_bits (word, chunk, bits)
+  select kept.word, folded, coalesce(bit_or(set_bit(none, found.place, 1)), none)
+  from kept
+  left join found on found.word = kept.word
+  group by kept.word
+  on conflict (word, chunk) do update set bits = excluded.bits;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.fold_search_words(changes integer DEFAULT 500)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  folded integer;
+begin
+  -- One at a time: nothing older may overwrite what is newer.
+  if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('fold_search_words', 0)) then
+    return 0;
+  end if;
+  select chunks.chunk into folded
+  from unnest(private.search_chunks()) as chunks (chunk)
+  where not exists (
+    select from private.search_bits
+    where search_bits.word = 'in:standard' and search_bits.chunk = chunks.chunk
+  ) or not exists (select from private.search_folds where search_folds.chunk = chunks.chunk)
+  limit 1;
+  if folded is null then
+    select folds.chunk into folded from (
+      select search_changes.chunk, count(*) as n, sum(count(*)) over () as all_of_them
+      from private.search_changes
+      where search_changes.chunk = any (private.search_chunks())
+      group by search_changes.chunk
+    ) as folds
+    where folds.all_of_them >= fold_search_words.changes
+    order by folds.n desc
+    limit 1;
+  end if;
+  if folded is null then
+    -- What has become common since is a stranger there.
+    select search_folds.chunk into folded from private.search_folds
+    where search_folds.words < (select max(every.words) from private.search_folds as every)
+    order by search_folds.words
+    limit 1;
+  end if;
+  if folded is null then
+    return 0;
+  end if;
+  perform private.fold_search_chunk(folded);
+  return 1;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.walk_lane(area_id text, type text, kind text, since timestamp with time zone, before_at timestamp with time zone, before_id uuid, depth integer, strategy text, types text[], wanted private.search_filters, size integer)
  RETURNS private.search_walk
  LANGUAGE plpgsql
@@ -170,4 +270,10 @@ begin
 end
 $function$;
 
+COMMENT ON FUNCTION "private"."fold_search_chunk"(integer) IS 'Writes the bitmaps of a chunk: of the words that are common in it, and of all that have bitmaps elsewhere. One chunk at a time, or else each twice: words that were found at the same time are strangers to one another.';
+
 COMMENT ON FUNCTION "private"."walk_lane"(text, text, text, timestamp with time zone, timestamp with time zone, uuid, integer, text, text[], private.search_filters, integer) IS 'The first that fit of private.search_lane. A statement for each kind of lane, because starting all four takes half as long as the walk, and each compares only what its lane leaves open.';
+
+REVOKE ALL ON FUNCTION "private"."fold_search_chunk"(integer) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."fold_search_chunk"(integer) TO "postgres";
