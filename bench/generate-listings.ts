@@ -199,6 +199,10 @@ create temporary table kinds as
   ) as kind (code, name, usage, frequency, sale, rent, size);
 analyze owners, places, kinds`
 
+const beginnings =
+  `(array['مح', 'سل', 'نو', 'را', 'قب', 'عط', 'دي', 'شم', 'فك', 'جر', 'هن', 'ضل', 'ثق', 'زم',
+  'خص', 'غب', 'طر', 'ذك', 'بي', 'حص'])`
+
 const listings = `
 with drawn as materialized (
   select
@@ -214,13 +218,14 @@ with drawn as materialized (
   from generate_series($1::integer, $2::integer) as n
 )
 insert into public.properties (
-  ref_no, owner_identity_id, owner_type, owner_verified, owner_active, listed, status, type, kind, usage,
-  title_ar, title_en, description_ar, price, land_area_m2, bedrooms, bathrooms, furnished, is_direct,
+  ref_no, owner_identity_id, owner_type, owner_verified, owner_active, listed, status, type, kind,
+  usage, title_ar, title_en, description_ar, price, land_area_m2, bedrooms, bathrooms, furnished, is_direct,
   governorate_id, area_id, lat, lng, location_precision, request_year, required_year, created_at,
   published_at, expires_at, auction_starts_at, auction_ends_at, drop_pct, drop_until
 )
 select
-  100000 + drawn.n, owners.id, owners.type, owners.verified, true, true, 'active', drawn.type, kinds.code, kinds.usage,
+  100000 + drawn.n, owners.id, owners.type, owners.verified, true, true, 'active', drawn.type,
+  kinds.code, kinds.usage,
   concat_ws(' ', kinds.name,
     case drawn.type when 'SALE' then 'للبيع' when 'RENT' then 'للإيجار' else 'للبدل' end,
     'في ' || places.name_ar,
@@ -236,14 +241,12 @@ select
       -- Twenty words of forty thousand, a few in many listings, and one that only twelve have: the more
       -- is written, the more different words there are.
       select string_agg(
-        (array['مح', 'سل', 'نو', 'را', 'قب', 'عط', 'دي', 'شم', 'فك', 'جر', 'هن', 'ضل', 'ثق', 'زم',
-          'خص', 'غب', 'طر', 'ذك', 'بي', 'حص'])[1 + word % 20] ||
+        ${beginnings}[1 + word % 20] ||
         (array['ار', 'يم', 'ود', 'ين', 'اس', 'وك', 'ات', 'يل', 'ون', 'اف', 'يب', 'وت', 'ال', 'ير',
           'وم', 'اق', 'يد', 'وج', 'اع', 'يش'])[1 + word / 20 % 20] ||
         coalesce((array['ه', 'ي', 'ان', 'ية', 'وة', 'تان', 'نا', 'كم', 'هم', 'ها'])[word / 400 % 11], '')
         || coalesce((array['ب', 'ج', 'د', 'س', 'ق', 'ل', 'م', 'ن', 'و'])[word / 4400 % 10], '')
-        || coalesce((array['مح', 'سل', 'نو', 'را', 'قب', 'عط', 'دي', 'شم', 'فك', 'جر', 'هن', 'ضل', 'ثق',
-          'زم', 'خص', 'غب', 'طر', 'ذك', 'بي', 'حص'])[word / 44000], ''), ' ')
+        || coalesce(${beginnings}[word / 44000], ''), ' ')
       from (
         select floor(power(random(), 4) * 40000)::integer as word
         from generate_series(1, 20 + 0 * drawn.n)

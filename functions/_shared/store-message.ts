@@ -105,6 +105,7 @@ function takeTogether(): Waiting[] {
   return taken
 }
 
+/** Nobody waits for those of many that have to be sent alone after all. */
 async function sendTogether(all: Waiting[]): Promise<void> {
   if (all.length === 1) return await finishAlone(all[0])
   const messages = all.map(({ context, message }) => {
@@ -114,12 +115,12 @@ async function sendTogether(all: Waiting[]): Promise<void> {
   })
   try {
     const outcomes = await backend<Outcome[]>('send_messages', { messages })
-    await Promise.all(all.map((one, nth) => settle(one, outcomes[nth]) || finishAlone(one)))
+    all.forEach((one, nth) => settle(one, outcomes[nth]) || void finishAlone(one))
   } catch (error) {
     // What the database undid as a whole it says of each alone. Nothing is stored twice, since each
     // has its clientMessageId.
     const undone = /^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? '')
-    await Promise.all(all.map((one) => undone ? finishAlone(one) : one.reject(error)))
+    all.forEach((one) => undone ? void finishAlone(one) : one.reject(error))
   }
 }
 
