@@ -92,20 +92,30 @@ async function dropIndexes(client: pg.Client): Promise<string[]> {
   return rows.map(({ definition }) => definition)
 }
 
-/** Twice: what was common in one chunk only is a word of all the second time. */
+/** The first chunk notices nearly all common words, and what others notice is written afterwards. */
 async function foldWords(url: string) {
-  for (let round = 0; round < 2; round++) {
-    const { rows } = await connected(url, (client) =>
-      client.query<{ chunk: number }>(
-        'select chunk from unnest(private.search_chunks()) as chunks (chunk)',
-      ))
-    const chunks = rows.values()
-    await inParallel(url, async (lane) => {
-      for (const { chunk } of chunks) {
-        await lane.query('select private.fold_search_chunk($1)', [chunk])
-      }
-    })
+  const { rows } = await connected(url, (client) =>
+    client.query<{ chunk: number }>(
+      'select chunk from unnest(private.search_chunks()) as chunks (chunk)',
+    ))
+  const chunks = rows.values()
+  const foldNext = async (lane: pg.Client) => {
+    const { value } = chunks.next()
+    if (value) await lane.query('select private.fold_search_chunk($1)', [value.chunk])
+    return value
   }
+  await connected(url, foldNext)
+  await inParallel(url, async (lane) => {
+    while (await foldNext(lane));
+  })
+  await inParallel(url, async (lane) => {
+    for (let left = true; left;) {
+      const { rows: [{ folded }] } = await lane.query(
+        'select private.fold_noticed_words(20)::integer as folded',
+      )
+      left = folded > 0
+    }
+  })
 }
 
 const owners = `

@@ -163,3 +163,11 @@ update public.individual_profiles set last_sign_in_at = users.last_sign_in_at
 from auth.users
 where users.id = individual_profiles.account_id and users.last_sign_in_at is not null
   and individual_profiles.last_sign_in_at < users.last_sign_in_at;
+
+-- Common words from when their bitmaps alone said which they were.
+insert into private.search_common_words (word, is_folded)
+select search_bits.word, count(*) = (select count(*) from private.search_folds)
+from private.search_bits
+where not starts_with(search_bits.word, 'in:')
+  and not exists (select from private.search_common_words)
+group by search_bits.word;

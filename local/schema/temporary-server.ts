@@ -4,10 +4,12 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Postgres, startPostgres } from '../postgres/postgres.ts'
+import type { PostgresOptions } from '../postgres/server.ts'
 
 /** Runs some work on a new server with the platform in it, and removes the server afterwards. */
 export async function onTemporaryServer<T>(
   work: (server: Postgres, folder: string) => Promise<T>,
+  options: Pick<PostgresOptions, 'sharedGigabytes'> = {},
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'schema-'))
   // The server may run as another user, who has to pass through.
@@ -19,7 +21,7 @@ export async function onTemporaryServer<T>(
   }
   process.on('exit', end)
   try {
-    const server = await start(folder)
+    const server = await start(folder, options)
     try {
       return await work(server, folder)
     } finally {
@@ -35,14 +37,15 @@ let starting = 0
 let interrupted = false
 
 /** A server that is starting cannot be stopped yet, so Ctrl-C waits for it. */
-async function start(folder: string): Promise<Postgres> {
+async function start(folder: string, options: Partial<PostgresOptions>): Promise<Postgres> {
   if (!process.listeners('SIGINT').includes(interrupt)) {
     process.on('SIGINT', interrupt)
     process.on('SIGTERM', interrupt)
   }
   starting++
   try {
-    return await startPostgres({ dataDir: folder, port: await freePort(), throwAway: true })
+    const port = await freePort()
+    return await startPostgres({ ...options, dataDir: folder, port, throwAway: true })
   } finally {
     starting--
     if (interrupted) process.exit(130)

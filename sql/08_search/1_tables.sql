@@ -129,27 +129,42 @@ comment on table private.area_prices is
   'What private.map_area_prices gave without filters some minutes ago: one row, written by a job.';
 
 -- Which listings have a common word, as bitmaps: how they are read is in 4_reads_common_words.sql.
+create table private.search_common_words (
+  word text primary key,
+  is_folded boolean not null default false
+);
+comment on table private.search_common_words is
+  'Words that are frequent somewhere, and the terms of all names. Written by jobs.';
+comment on column private.search_common_words.word is
+  'A word or term of private.search_documents.document.';
+comment on column private.search_common_words.is_folded is
+  'Whether it has a bitmap in every chunk of private.search_folds.';
+
 create table private.search_bits (
   word text not null,
   chunk integer not null,
-  bits bit(8192) not null,
-  primary key (word, chunk)
+  bits bit(8192),
+  places smallint[],
+  primary key (word, chunk),
+  constraint search_bits_are_kept_one_way check (num_nonnulls(bits, places) = 1)
 );
 comment on table private.search_bits is
   'Which listings of a chunk have a common word, a term of a name, or a strategy (in:auction).';
 comment on column private.search_bits.word is
-  'A word or term of private.search_documents.document, or in: and a strategy.';
+  'As in private.search_common_words, or in: and a strategy.';
 comment on column private.search_bits.chunk is 'ref_no / 8192 of its listings.';
-comment on column private.search_bits.bits is 'One bit for each listing, at ref_no % 8192.';
+comment on column private.search_bits.bits is
+  'One bit for each listing, at ref_no % 8192; null where places take less room.';
+comment on column private.search_bits.places is
+  'ref_no % 8192 of each listing, up to 32 of them; null where there are more.';
 
 create table private.search_folds (
   chunk integer primary key,
-  words integer not null,
   newest timestamptz not null,
   oldest timestamptz not null
 );
 comment on table private.search_folds is
-  'What the bitmaps of a chunk tell of: how many words, and listings published from when to when.';
+  'The chunks that have bitmaps, and from when to when their listings were published.';
 comment on column private.search_folds.chunk is 'As in private.search_bits.';
 
 create table private.search_changes (
@@ -194,9 +209,11 @@ create policy "nobody but functions of their owner" on private.search_documents 
 alter table private.area_prices enable row level security;
 create policy "nobody but functions of their owner" on private.area_prices using (false);
 
+alter table private.search_common_words enable row level security;
 alter table private.search_bits enable row level security;
 alter table private.search_folds enable row level security;
 alter table private.search_changes enable row level security;
+create policy "nobody but functions of their owner" on private.search_common_words using (false);
 create policy "nobody but functions of their owner" on private.search_bits using (false);
 create policy "nobody but functions of their owner" on private.search_folds using (false);
 create policy "nobody but functions of their owner" on private.search_changes using (false);

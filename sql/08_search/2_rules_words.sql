@@ -6,23 +6,34 @@ create function private.similar_words(word text) returns text[]
   stable
   security definer -- reads a closed table
   set search_path = ''
-  set pg_trgm.similarity_threshold = 0.3
 as $$
+declare
+  words text[];
+  threshold text;
 begin
-  return array(
-    select search_vocabulary.word from private.search_vocabulary
-    where search_vocabulary.word operator(extensions.%) similar_words.word
-    group by search_vocabulary.word
-    order by
-      extensions.similarity(search_vocabulary.word, similar_words.word) desc,
-      search_vocabulary.word
-    limit 10
-  );
+  -- The more they have to share, the sooner they are found, and the likelier they are meant. Among a
+  -- hundred thousand words every one has ten that share three tenths.
+  foreach threshold in array '{0.5,0.4,0.3}'::text[] loop
+    perform set_config('pg_trgm.similarity_threshold', threshold, true);
+    words := array(
+      select search_vocabulary.word from private.search_vocabulary
+      where search_vocabulary.word operator(extensions.%) similar_words.word
+      group by search_vocabulary.word
+      order by
+        extensions.similarity(search_vocabulary.word, similar_words.word) desc,
+        search_vocabulary.word
+      limit 10
+    );
+    exit when cardinality(array_remove(words, word)) >= case threshold when '0.5' then 5 else 2 end;
+  end loop;
+  -- As it was. A setting of the function would do that too, but takes a superuser to create.
+  perform set_config('pg_trgm.similarity_threshold', '0.3', true);
+  return words;
 end
 $$;
 comment on function private.similar_words is
-  'The 10 words most similar to this one, of those that share at least three tenths of the '
-  'trigrams.';
+  'The 10 words most similar to this one: of those that share half of the trigrams, where five others '
+  'do; else of those that share four tenths, where two do; else of those that share three tenths.';
 
 create function private.search_query(words text[], guessing boolean default false) returns tsquery
   language plpgsql
@@ -31,13 +42,28 @@ create function private.search_query(words text[], guessing boolean default fals
   set search_path = ''
 as $$
 declare
+  guessable text[];
   wanted text;
   readings text[];
   asked text;
 begin
+  if guessing then
+    -- What many write is no slip of the pen, unless it is all that there is to guess at.
+    guessable := array(
+      select given.word from unnest(words) as given (word)
+      where given.word ~ '^[^0-9]{3,}$' and not exists (
+        select from private.search_common_words where search_common_words.word = given.word
+      )
+    );
+    if guessable = '{}' then
+      guessable := array(
+        select given.word from unnest(words) as given (word) where given.word ~ '^[^0-9]{3,}$'
+      );
+    end if;
+  end if;
   foreach wanted in array words loop
     readings := array[wanted];
-    if guessing and wanted ~ '^[^0-9]{3,}$' then
+    if wanted = any (guessable) then
       readings := readings || private.similar_words(wanted);
     end if;
     -- Words hold letters and digits only, and terms come from our own tables: quoting is enough.
@@ -53,4 +79,5 @@ end
 $$;
 comment on function private.search_query is
   'All of these words in any order, each in the text of the listing or in the name of its place, '
-  'kind or usage; when guessing, a similar word will do.';
+  'kind or usage; when guessing, words similar to those that are not common will do, or to all words '
+  'where all are common.';

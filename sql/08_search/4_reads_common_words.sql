@@ -43,6 +43,13 @@ create function private.rare_words(asked tsquery) returns tsquery
   stable
   set search_path = ''
 as $$
+declare
+  common constant text[] := array(
+    select search_common_words.word from private.search_common_words
+    where search_common_words.word = any (array(
+      select alternative.word from private.search_alternatives(asked) as alternative
+    ))
+  );
 begin
   return (
     select string_agg(place.alternatives, '&')
@@ -50,9 +57,7 @@ begin
       select '(' || string_agg(quote_literal(alternative.word), '|') || ')' as alternatives
       from private.search_alternatives(asked) as alternative
       group by alternative.place
-      having not bool_or(exists (
-        select from private.search_bits where search_bits.word = alternative.word
-      ))
+      having not bool_or(alternative.word = any (common))
     ) as place
   )::tsquery;
 end
@@ -84,11 +89,10 @@ begin
   with alternatives as (
     select * from private.search_alternatives(asked) union all select 0, 'in:' || strategy
   ), known as (
-    select search_bits.word from private.search_bits
-    where search_bits.word = any (array(select alternatives.word from alternatives))
-      and search_bits.chunk = any (chunks)
-    group by search_bits.word
-    having count(*) = cardinality(chunks)
+    select search_common_words.word from private.search_common_words
+    where search_common_words.word = any (array(select alternatives.word from alternatives))
+      and search_common_words.is_folded
+    union all select 'in:' || strategy
   )
   select
     asked,
@@ -102,7 +106,7 @@ begin
   from alternatives
   left join known on known.word = alternatives.word;
   -- Before the job has run there are no bitmaps, and while it is behind, too many changes.
-  if not 0 = any (lookup.places) or (
+  if (select count(*) < cardinality(chunks) from private.search_folds) or (
     select count(*) > 2000 from (select from private.search_changes limit 2001) as changes
   ) then
     return null;
@@ -167,6 +171,7 @@ create function private.listings_in(
   set plan_cache_mode = force_generic_plan
 as $$
 declare
+  none constant bit(8192) := repeat('0', 8192)::bit(8192);
   met record;
   numbers bigint[];
 begin
@@ -176,7 +181,9 @@ begin
   from (
     select alternatives.chunk, bit_and(alternatives.bits) as bits
     from (
-      select search_bits.chunk, bit_or(search_bits.bits) as bits
+      select search_bits.chunk, bit_or(coalesce(search_bits.bits, (
+        select bit_or(set_bit(none, place, 1)) from unnest(search_bits.places) as listing (place)
+      ), none)) as bits
       from unnest(lookup.places, lookup.words) as asked (place, word)
       join private.search_bits on search_bits.word = asked.word
         and search_bits.chunk = any (chunks)

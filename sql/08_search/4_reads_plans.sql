@@ -220,8 +220,8 @@ $$;
 comment on function private.walk_as_planned is 'Walks in the order of a plan, so many listings far.';
 
 create function private.gather_hits(
-  plan private.search_plan, words tsquery, among uuid[], without uuid[], after_key text,
-  after_id uuid, size integer,
+  plan private.search_plan, words tsquery, rare tsquery, among uuid[], without uuid[],
+  after_key text, after_id uuid, size integer,
   out ids uuid[], out keys text[]
 )
   language plpgsql
@@ -238,7 +238,6 @@ declare
       plan.key, case plan.direction when '' then '>' else '<' end, plan.key_type
     ) else '' end;
   source text := 'private.search_documents';
-  rare constant tsquery := case when among is null then private.rare_words(words) end;
 begin
   if among is not null then
     -- With offset 0, or the planner would prefer the text index, which is what takes long.
@@ -271,7 +270,8 @@ begin
 end
 $$;
 comment on function private.gather_hits is
-  'As private.search_hits, by gathering all that match, or those among some.';
+  'As private.search_hits, by gathering all that match, or those among some. Rare: private.rare_words '
+  'of the words, where nothing else says among which they are.';
 
 create function private.search_hits(
   plan private.search_plan, words tsquery, among uuid[], without uuid[],
@@ -288,11 +288,12 @@ declare
   -- Within an area a walk is short in any case.
   words_first constant boolean := is_newest and words is not null
     and (plan.wanted).area_ids is null;
+  rare constant tsquery := case when among is null then private.rare_words(words) end;
   depth integer := 2000;
   walked integer; -- how many the walk has met
   is_complete boolean;
 begin
-  if among is null and words_first then
+  if among is null and words_first and rare is null then
     select * into ids, keys, is_complete
     from private.newest_with(plan, words, asked, without, after_key, after_id, size);
     -- There are many, though maybe not among the newest.
@@ -301,7 +302,7 @@ begin
   -- Five are found after a few steps or not at all: trying costs less than a wrong estimate.
   if among is null and is_complete is not true and not walked_in_vain and (
     asked is null or size <= 5 or is_newest and plan.box is not null or is_complete is false
-    or not private.is_rare_match(plan.conditions
+    or rare is null and not private.is_rare_match(plan.conditions
       || case when words is not null then ' and search_documents.document @@ $2' else '' end,
       plan.wanted, words)
   ) then
@@ -333,7 +334,7 @@ begin
   end if;
   if is_complete is not true then
     select * into ids, keys
-    from private.gather_hits(plan, words, among, without, after_key, after_id, size);
+    from private.gather_hits(plan, words, rare, among, without, after_key, after_id, size);
   end if;
   ids := ids[1:size];
   keys := keys[1:size];

@@ -43,7 +43,8 @@ begin
     read := 3 * read + 2;
     continue when cardinality(among) < size and newest[read + 1] is not null;
     select gathered.ids, gathered.keys into ids, keys
-    from private.gather_hits(plan, words, among, without, after_key, after_id, size) as gathered;
+    from private.gather_hits(
+      plan, words, null, among, without, after_key, after_id, size) as gathered;
     is_complete := newest[read + 1] is null
       or cardinality(ids) = size and keys[size]::timestamptz > newest[read + 1];
   end loop;

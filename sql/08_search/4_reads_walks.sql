@@ -38,7 +38,7 @@ begin
 end
 $$;
 comment on function private.has_price_between is
-  'Whether a type and kind has any listing with such a price: no rent is a price of sale.';
+  'Whether a type and kind has any listing with such a price.';
 
 create function private.walk_lanes(
   strategy text, wanted private.search_filters, before_at timestamptz, before_id uuid, size integer
@@ -72,6 +72,17 @@ begin
   elsif cardinality(wanted.kinds) <= 8 then
     types := all_types;
     kinds := wanted.kinds;
+    if cardinality(types) > 1 and num_nonnulls(wanted.price_min, wanted.price_max) > 0 then
+      -- Mostly one is left: no rent is a price of sale.
+      types := array(
+        select of_type.id from unnest(types) as of_type (id)
+        where exists (
+          select from unnest(kinds) as of_kind (id)
+          where private.has_price_between(
+            of_type.id, of_kind.id, wanted.price_min, wanted.price_max)
+        )
+      );
+    end if;
   end if;
 
   is_one_lane := cardinality(areas) * cardinality(types) * cardinality(kinds) = 1;

@@ -1,20 +1,38 @@
 -- Scheduled work of search, map and feed, and how search documents and cards are written anew.
 
+create function private.search_bitmap(word text, chunk integer, places smallint[])
+  returns private.search_bits
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  none constant bit(8192) := repeat('0', 8192)::bit(8192);
+begin
+  if cardinality(places) > 32 then
+    return row(word, chunk, (
+      select bit_or(set_bit(none, place, 1)) from unnest(places) as listing (place)
+    ), null)::private.search_bits;
+  end if;
+  return row(word, chunk, null, coalesce(places, '{}'))::private.search_bits;
+end
+$$;
+comment on function private.search_bitmap is
+  'Where a word stands in a chunk, as private.search_bits keeps it.';
+
 create function private.fold_search_chunk(folded integer) returns void
   language plpgsql
   security definer -- writes closed tables
   set search_path = ''
   set work_mem = '64MB' -- half a million words of a chunk at a time
 as $$
-declare
-  none bit(8192) := repeat('0', 8192)::bit(8192);
 begin
   -- One statement has one snapshot: it deletes exactly the changes whose listings it reads.
   with included as (
     delete from private.search_changes where search_changes.chunk = folded
   ), found as materialized (
     select
-      (properties.ref_no % 8192)::integer as place, words.word, search_documents.published_at
+      (properties.ref_no % 8192)::smallint as place, words.word, search_documents.published_at
     from public.properties
     join private.search_documents on search_documents.property_id = properties.id
     cross join lateral unnest(tsvector_to_array(search_documents.document) || array[
@@ -26,36 +44,96 @@ begin
     ]) as words (word)
     where properties.ref_no >= folded::bigint * 8192
       and properties.ref_no < (folded::bigint + 1) * 8192
-  ), kept as (
+  ), found_words as materialized (
+    select found.word, array_agg(found.place) as places from found
+    where found.word is not null group by found.word
+  ), noticed as (
     -- A word that is left out is rare, and the text index is fast.
-    select found.word from found
-    where found.word is not null group by found.word having count(*) >= 64
-    union
-    select search_bits.word from private.search_bits
-    union
-    select search_names.term from private.search_names
-    union
+    insert into private.search_common_words (word)
+    select frequent.word
+    from (
+      select found_words.word from found_words
+      where cardinality(found_words.places) >= 16 and not starts_with(found_words.word, 'in:')
+      union
+      select search_names.term from private.search_names
+    ) as frequent
+    order by frequent.word
+    on conflict do nothing
+    returning search_common_words.word
+  ), kept as (
+    select noticed.word from noticed
+    union all
+    select search_common_words.word from private.search_common_words
+    union all
     select unnest('{in:standard,in:exchange,in:auction,in:deal,in:company}'::text[])
   ), written as (
-    insert into private.search_folds (chunk, words, newest, oldest)
-    select folded, (select count(*) from kept),
+    insert into private.search_folds (chunk, newest, oldest)
+    select folded,
       coalesce(max(found.published_at), '-infinity'), coalesce(min(found.published_at), 'infinity')
     from found
-    on conflict (chunk) do update
-    set words = excluded.words, newest = excluded.newest, oldest = excluded.oldest
+    on conflict (chunk) do update set newest = excluded.newest, oldest = excluded.oldest
   )
-  insert into private.search_bits (word, chunk, bits)
-  select kept.word, folded, coalesce(bit_or(set_bit(none, found.place, 1)), none)
+  insert into private.search_bits
+  select bitmap.*
   from kept
-  left join found on found.word = kept.word
-  group by kept.word
-  on conflict (word, chunk) do update set bits = excluded.bits;
+  left join found_words on found_words.word = kept.word
+  cross join lateral private.search_bitmap(kept.word, folded, found_words.places) as bitmap
+  on conflict (word, chunk) do update set bits = excluded.bits, places = excluded.places;
 end
 $$;
 comment on function private.fold_search_chunk is
-  'Writes the bitmaps of a chunk: of the words that are common in it, and of all that have bitmaps '
-  'elsewhere. One chunk at a time, or else each twice: words that were found at the same time are '
-  'strangers to one another.';
+  'Writes the bitmaps of a chunk: of all common words, and of those that it has 16 times; these are '
+  'common from private.fold_noticed_words on.';
+
+create function private.fold_noticed_words(at_most integer default 20) returns bigint
+  language plpgsql
+  security definer -- writes closed tables
+  set search_path = ''
+  set enable_seqscan = off -- else what is thought frequent is looked for in all listings
+as $$
+declare
+  noticed constant text[] := array(
+    select search_common_words.word from private.search_common_words
+    where not search_common_words.is_folded
+    limit at_most
+    for update skip locked
+  );
+begin
+  with lacking as (
+    select words.word, array_agg(search_folds.chunk) as chunks
+    from unnest(noticed) as words (word)
+    cross join private.search_folds
+    where not exists (
+      select from private.search_bits
+      where search_bits.word = words.word and search_bits.chunk = search_folds.chunk
+    )
+    group by words.word
+  ), found as materialized (
+    select lacking.word, (properties.ref_no / 8192)::integer as chunk,
+      array_agg((properties.ref_no % 8192)::smallint) as places
+    from lacking
+    cross join lateral (
+      select search_documents.property_id from private.search_documents
+      where search_documents.document @@ quote_literal(lacking.word)::tsquery
+      offset 0
+    ) as having_it
+    join public.properties on properties.id = having_it.property_id
+    group by lacking.word, properties.ref_no / 8192
+  )
+  insert into private.search_bits
+  select bitmap.*
+  from lacking
+  cross join unnest(lacking.chunks) as every (chunk)
+  left join found on found.word = lacking.word and found.chunk = every.chunk
+  cross join lateral private.search_bitmap(lacking.word, every.chunk, found.places) as bitmap;
+  update private.search_common_words set is_folded = true
+  where search_common_words.word = any (noticed);
+  return cardinality(noticed);
+end
+$$;
+comment on function private.fold_noticed_words is
+  'Writes the bitmaps of words that were noticed to be common for the chunks that were written '
+  'before. Gives the number of words.';
 
 create function private.fold_search_words(changes integer default 500) returns bigint
   language plpgsql
@@ -71,11 +149,11 @@ begin
   end if;
   select chunks.chunk into folded
   from unnest(private.search_chunks()) as chunks (chunk)
-  where not exists (
-    select from private.search_bits
-    where search_bits.word = 'in:standard' and search_bits.chunk = chunks.chunk
-  ) or not exists (select from private.search_folds where search_folds.chunk = chunks.chunk)
+  where not exists (select from private.search_folds where search_folds.chunk = chunks.chunk)
   limit 1;
+  if folded is null and private.fold_noticed_words() > 0 then
+    return 1;
+  end if;
   if folded is null then
     select folds.chunk into folded from (
       select search_changes.chunk, count(*) as n, sum(count(*)) over () as all_of_them
@@ -88,13 +166,6 @@ begin
     limit 1;
   end if;
   if folded is null then
-    -- What has become common since is a stranger there.
-    select search_folds.chunk into folded from private.search_folds
-    where search_folds.words < (select max(every.words) from private.search_folds as every)
-    order by search_folds.words
-    limit 1;
-  end if;
-  if folded is null then
     return 0;
   end if;
   perform private.fold_search_chunk(folded);
@@ -102,8 +173,9 @@ begin
 end
 $$;
 comment on function private.fold_search_words is
-  'Job: writes the bitmaps of a chunk that has none, or else of the one with most changes once '
-  'there are this many in all, or of one that lacks words. Gives the number of chunks written.';
+  'Job: writes the bitmaps of a chunk that has none, or else those of words that were noticed, or '
+  'else of the chunk with most changes once there are this many in all. Gives 0 when nothing is left '
+  'to do.';
 
 create function private.refresh_area_prices(age interval default '3 minutes') returns bigint
   language plpgsql
@@ -156,6 +228,7 @@ declare
 begin
   delete from private.search_documents;
   -- The job writes a chunk without bitmaps; until all have them, none are used.
+  delete from private.search_common_words;
   delete from private.search_bits;
   delete from private.search_folds;
   delete from private.search_changes;

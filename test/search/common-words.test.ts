@@ -62,7 +62,7 @@ test.each(Object.keys(strategies))(
     await fold(person)
     expect(await few(strategy)).toBe(true)
     const { rows } = await database().query(
-      'select distinct word from private.search_bits where word = any ($1)',
+      'select word from private.search_common_words where is_folded and word = any ($1)',
       [words],
     )
     expect(rows).toHaveLength(2)

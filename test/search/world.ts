@@ -120,7 +120,10 @@ export const letters = () =>
   Array.from({ length: 12 }, () => 'بتثجحخدرزسشصضطظعغفقكلمنهو'[Math.floor(Math.random() * 25)])
     .join('')
 
-/** Writes bits until those of all listings of a person are written; a job may be doing it, too. */
+/**
+ * Writes bits until those of all listings of a person and of all common words are written; a job may be
+ * doing it, too.
+ */
 export async function fold(person: Person) {
   for (let left = true; left;) {
     await database().query('select private.fold_search_words(1)')
@@ -129,6 +132,8 @@ export async function fold(person: Person) {
          select from private.search_changes
          join public.properties on properties.id = search_changes.property_id
          where owner_identity_id = $1
+       ) or exists (
+         select from private.search_common_words where not is_folded
        ) as left`,
       [person.identityId],
     )

@@ -130,6 +130,7 @@ export const closedTables: Record<string, Table> = {
   'private.property_cards': closed(ofListing),
   'private.listed_records': closed(ofListing),
   'private.search_bits': closed(null),
+  'private.search_common_words': closed(null),
   'private.search_folds': closed(null),
   'private.search_changes': closed(null),
   'private.search_documents': closed(ofListing),
