@@ -64,10 +64,13 @@ begin
   if given.price_min > given.price_max or given.area_m2_min > given.area_m2_max
     or greatest(scale(given.price_min), scale(given.price_max), scale(given.area_m2_min),
       scale(given.area_m2_max)) > 3
-    or cardinality(given.area_ids) > 1 and not private.are_known_codes('area', given.area_ids)
-    or cardinality(given.governorate_ids) > 1
+    -- What is null would not keep the codes from being looked up.
+    or coalesce(cardinality(given.area_ids), 0) > 1
+      and not private.are_known_codes('area', given.area_ids)
+    or coalesce(cardinality(given.governorate_ids), 0) > 1
       and not private.are_known_codes('governorate', given.governorate_ids)
-    or cardinality(given.kinds) > 1 and not private.are_known_codes('kind', given.kinds) then
+    or coalesce(cardinality(given.kinds), 0) > 1
+      and not private.are_known_codes('kind', given.kinds) then
     -- It says what is wrong, if anything is.
     return private.parse_search_filters(filters, strategy);
   end if;

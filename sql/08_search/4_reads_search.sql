@@ -131,8 +131,8 @@ begin
       place ->> 'key', (place ->> 'id')::uuid, page_size + 1);
   end if;
   if cardinality(page.ids) > page_size then
-    next_cursor := private.cursor_of(query, jsonb_strip_nulls(coalesce(next_place, '{}')
-      || jsonb_build_object('key', page.keys[page_size], 'id', page.ids[page_size])));
+    next_cursor := private.cursor_of(query, coalesce(jsonb_strip_nulls(next_place), '{}')
+      || jsonb_build_object('key', page.keys[page_size], 'id', page.ids[page_size]));
   end if;
   return '{"items":'
     || private.list_items(page.ids[:page_size], private.identity_id(), fields)

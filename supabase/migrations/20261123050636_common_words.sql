@@ -16,6 +16,42 @@ ALTER TABLE "private"."search_bits" ADD COLUMN "places" smallint[];
 
 ALTER TABLE "private"."search_bits" ALTER COLUMN "bits" DROP NOT NULL;
 
+CREATE OR REPLACE FUNCTION private.checked_search_filters(filters jsonb, strategy text)
+ RETURNS private.search_filters
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  asked private.facade_filters;
+  given private.search_filters;
+begin
+  if filters ?| '{postedSince,bbox,near,companyId,requestYearMin,requestYearMax}' then
+    return private.parse_search_filters(filters, strategy);
+  end if;
+  asked := jsonb_populate_record(null::private.facade_filters, filters);
+  given := row(
+    asked.type, nullif(asked.kinds, '{}'), asked.usage, nullif(asked."governorateIds", '{}'),
+    nullif(asked."areaIds", '{}'), asked."priceMin", asked."priceMax", asked."areaM2Min",
+    asked."areaM2Max", asked."bedroomsMin", asked."bathroomsMin", asked.furnished, asked."isDirect",
+    asked."verifiedOnly", null, null, null, null, null, null);
+  if given.price_min > given.price_max or given.area_m2_min > given.area_m2_max
+    or greatest(scale(given.price_min), scale(given.price_max), scale(given.area_m2_min),
+      scale(given.area_m2_max)) > 3
+    -- What is null would not keep the codes from being looked up.
+    or coalesce(cardinality(given.area_ids), 0) > 1
+      and not private.are_known_codes('area', given.area_ids)
+    or coalesce(cardinality(given.governorate_ids), 0) > 1
+      and not private.are_known_codes('governorate', given.governorate_ids)
+    or coalesce(cardinality(given.kinds), 0) > 1
+      and not private.are_known_codes('kind', given.kinds) then
+    -- It says what is wrong, if anything is.
+    return private.parse_search_filters(filters, strategy);
+  end if;
+  return given;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.fold_noticed_words(at_most integer DEFAULT 20)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -498,6 +534,59 @@ begin
     return null;
   end if;
   return lookup;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.search_page(strategy text, wanted private.search_filters, q text, sort text, page_cursor text, page_size integer, fields text)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+ SET extra_float_digits TO '1'
+AS $function$
+declare
+  words text[] := '{}';
+  query text;
+  place jsonb;
+  page record;
+  next_place jsonb;
+  next_cursor text;
+begin
+  if q <> '' then
+    if char_length(q) > 200 then
+      perform private.refuse_field('q', 'too_big');
+    end if;
+    words := private.search_words(q);
+  end if;
+  if sort is null then
+    sort := private.default_sort(strategy);
+  else
+    perform private.require_sort(strategy, sort, wanted);
+  end if;
+  query := concat_ws(' ', 'search', strategy, sort, words, wanted);
+  if page_cursor is not null then
+    place := private.cursor_key(query, page_cursor);
+  end if;
+
+  if words <> '{}' then
+    page := private.find_by_words(strategy, sort, wanted, words, place, page_size);
+    next_place := jsonb_build_object(
+      'few', page.few,
+      'guessed', case when page.few is not null then page_size > page.exact_count end);
+  elsif q ~ '[^[:space:]]' then
+    -- A text without letters and digits is in no listing.
+    return '{"items":' || private.list_items('{}', null, fields) || ',"nextCursor":null}';
+  else
+    page := private.find_listings(strategy, sort, wanted, words, null, null, null,
+      place ->> 'key', (place ->> 'id')::uuid, page_size + 1);
+  end if;
+  if cardinality(page.ids) > page_size then
+    next_cursor := private.cursor_of(query, coalesce(jsonb_strip_nulls(next_place), '{}')
+      || jsonb_build_object('key', page.keys[page_size], 'id', page.ids[page_size]));
+  end if;
+  return '{"items":'
+    || private.list_items(page.ids[:page_size], private.identity_id(), fields)
+    || (',"nextCursor":' || coalesce('"' || next_cursor || '"', 'null') || '}');
 end
 $function$;
 
