@@ -444,7 +444,8 @@ declare
   -- Within an area a walk is short in any case.
   words_first constant boolean := is_newest and words is not null
     and (plan.wanted).area_ids is null;
-  rare constant tsquery := case when among is null then private.rare_words(words) end;
+  rare constant tsquery := case
+    when among is null and words is not null then private.rare_words(words) end;
   depth integer := 2000;
   walked integer; -- how many the walk has met
   is_complete boolean;
