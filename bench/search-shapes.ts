@@ -118,8 +118,39 @@ const deepPages = [
   ['page 50 of a word', { q: 'شقة' }],
 ] as const
 
-/** Times in the database, every shape in turn, so that other load affects all equally. */
-async function measureShapes(client: pg.Client, rounds = 300): Promise<Shape[]> {
+/**
+ * Times in the databases, every shape in turn and each in one after the other, so that other load, or a
+ * machine that changes its speed, affects all equally.
+ */
+async function measureShapes(clients: readonly pg.Client[], rounds = 300): Promise<Shape[][]> {
+  const databases = []
+  for (const client of clients) databases.push(await openShapes(client))
+  for (let round = -20; round < rounds; round++) {
+    for (const shape of databases[0].calls.keys()) {
+      for (const { client, sampler, calls, times, rows } of databases) {
+        const [name, args] = calls.get(shape)!(sampler)
+        const timed = await time(client, name, args)
+        if (round < 0) continue // connections know their plans after a few calls
+        times.set(shape, [...times.get(shape) ?? [], timed.ms])
+        rows.set(shape, (rows.get(shape) ?? 0) + timed.items)
+      }
+    }
+  }
+  const published = 'off the market and on again'
+  for (const { client, times, rows } of databases) {
+    times.set(published, await timePublishing(client, rounds))
+    rows.set(published, rounds)
+  }
+  return databases.map(({ times, rows }) =>
+    [...times].map(([shape, all]) => {
+      const sorted = all.sort((one, other) => one - other)
+      const average = Math.round(10 * rows.get(shape)! / rounds) / 10
+      return { shape, p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), rows: average }
+    })
+  )
+}
+
+async function openShapes(client: pg.Client) {
   // As the facade's role has it, and a million listings take their time to be read through for words.
   await client.query('set jit = off; set statement_timeout = 0')
   await client.query(timer)
@@ -129,25 +160,13 @@ async function measureShapes(client: pg.Client, rounds = 300): Promise<Shape[]> 
     const cursor = await cursorOf(client, one, 49)
     calls.set(shape, search(() => ({ ...one, cursor })))
   }
-  const times = new Map<string, number[]>()
-  const rows = new Map<string, number>()
-  for (let round = -20; round < rounds; round++) {
-    for (const [shape, call] of calls) {
-      const [name, args] = call(sampler)
-      const timed = await time(client, name, args)
-      if (round < 0) continue // connections know their plans after a few calls
-      times.set(shape, [...times.get(shape) ?? [], timed.ms])
-      rows.set(shape, (rows.get(shape) ?? 0) + timed.items)
-    }
+  return {
+    client,
+    sampler,
+    calls,
+    times: new Map<string, number[]>(),
+    rows: new Map<string, number>(),
   }
-  const published = 'off the market and on again'
-  times.set(published, await timePublishing(client, rounds))
-  rows.set(published, rounds)
-  return [...times].map(([shape, all]) => {
-    const sorted = all.sort((one, other) => one - other)
-    const average = Math.round(10 * rows.get(shape)! / rounds) / 10
-    return { shape, p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), rows: average }
-  })
 }
 
 /** What a change of state writes for searches, twice. */
@@ -268,7 +287,7 @@ export async function compareShapes(
   }
   say(`a server with ${sharedGigabytes} GB of shared buffers`)
   return await onTemporaryServer(async (server) => {
-    const measured: Shape[][] = []
+    const urls: string[] = []
     for (const size of sizes) {
       const url = await server.createDatabase(`shapes_${size}`)
       await build(url, 'sql')
@@ -276,10 +295,13 @@ export async function compareShapes(
       await loadListings(url, size, { records: false })
       const asSuperuser = new URL(new URL(url).pathname, server.adminUrl)
       await connected(asSuperuser.href, (client) => client.query(readIntoMemory))
-      say('measuring')
-      measured.push(await connected(url, (client) => measureShapes(client)))
+      urls.push(url)
     }
-    const [small, large] = measured
+    say('measuring')
+    const [small, large] = await connected(
+      urls[0],
+      (one) => connected(urls[1], (other) => measureShapes([one, other])),
+    )
     return small.map((one, i) => ({
       shape: one.shape,
       small: one,
