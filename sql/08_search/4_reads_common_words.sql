@@ -87,7 +87,9 @@ declare
   lookup private.search_lookup;
 begin
   with alternatives as (
-    select * from private.search_alternatives(asked) union all select 0, 'in:' || strategy
+    select * from private.search_alternatives(asked)
+    -- Nearly all are standard: to compare that would exclude hardly any.
+    union all select 0, 'in:' || strategy where strategy <> 'standard'
   ), known as (
     select search_common_words.word from private.search_common_words
     where search_common_words.word = any (array(select alternatives.word from alternatives))
@@ -181,13 +183,23 @@ begin
   from (
     select alternatives.chunk, bit_and(alternatives.bits) as bits
     from (
-      select search_bits.chunk, bit_or(coalesce(search_bits.bits, (
-        select bit_or(set_bit(none, place, 1)) from unnest(search_bits.places) as listing (place)
-      ), none)) as bits
-      from unnest(lookup.places, lookup.words) as asked (place, word)
-      join private.search_bits on search_bits.word = asked.word
-        and search_bits.chunk = any (chunks)
-      group by search_bits.chunk, asked.place
+      select kept.chunk, bit_or(kept.bits) as bits
+      from (
+        select search_bits.chunk, asked.place, search_bits.bits
+        from unnest(lookup.places, lookup.words) as asked (place, word)
+        join private.search_bits on search_bits.word = asked.word
+          and search_bits.chunk = any (chunks)
+        union all
+        select search_bits.chunk, asked.place, bits_of_places.bits
+        from unnest(lookup.places, lookup.words) as asked (place, word)
+        join private.search_bits on search_bits.word = asked.word
+          and search_bits.chunk = any (chunks) and search_bits.bits is null
+        cross join lateral (
+          select coalesce(bit_or(set_bit(none, place, 1)), none) as bits
+          from unnest(search_bits.places) as listing (place)
+        ) as bits_of_places
+      ) as kept
+      group by kept.chunk, kept.place
     ) as alternatives
     group by alternatives.chunk
   ) as every
@@ -195,15 +207,13 @@ begin
   if met.total > most then
     return null;
   end if;
+  -- Each 1 is as far from the one before it as there are zeros between them.
   numbers := array(
-    select every.chunk::bigint * 8192 + part * 64 + place
+    select every.chunk::bigint * 8192 - 1
+      + sum(char_length(zeros.before) + 1) over (partition by every.chunk order by zeros.nth)
     from unnest(met.chunks, met.bits) as every (chunk, bits)
-    cross join generate_series(0, 127) as part
-    cross join lateral (
-      select substring(every.bits from part * 64 + 1 for 64) as bits offset 0
-    ) as parts
-    cross join generate_series(0, 63) as place
-    where bit_count(parts.bits) > 0 and get_bit(parts.bits, place) = 1
+    cross join lateral string_to_table(every.bits::text, '1') with ordinality as zeros (before, nth)
+    where zeros.nth <= bit_count(every.bits)
   );
   return array(select properties.id from public.properties where properties.ref_no = any (numbers));
 end
@@ -249,9 +259,13 @@ create function private.has_few_matches(
   set search_path = ''
 as $$
 declare
-  exact tsquery := private.search_query(words);
+  exact tsquery;
   hits record;
 begin
+  if cardinality(among) < 5 then
+    return true;
+  end if;
+  exact := private.search_query(words);
   hits := private.find_listings(
     strategy, private.default_sort(strategy), null, words, exact,
     coalesce(among, private.listings_with(strategy, exact, 50)), null, null, null, 5);

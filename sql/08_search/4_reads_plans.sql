@@ -239,6 +239,11 @@ declare
     ) else '' end;
   source text := 'private.search_documents';
 begin
+  if among = '{}' then
+    ids := '{}';
+    keys := '{}';
+    return;
+  end if;
   if among is not null then
     -- With offset 0, or the planner would prefer the text index, which is what takes long.
     source := '(select * from private.search_documents where property_id = any ($8) offset 0) '

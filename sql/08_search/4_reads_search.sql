@@ -50,7 +50,7 @@ begin
   keys := '{}';
   if place ? 'few' then
     few := array(select jsonb_array_elements_text(place -> 'few'));
-  elsif place is null and wanted is not null then
+  elsif place is null and not (wanted is null) then -- "is not null" asks for every filter
     matching := private.listings_with(strategy, exact, 50);
   end if;
   if not guessed then

@@ -72,7 +72,8 @@ comment on function private.walk_area_for_words is
   'Walks the listings of an area, the newest first, for those with these words.';
 
 create function private.gather_for_words(
-  strategy text, wanted private.search_filters, words tsquery, before_at timestamptz, before_id uuid
+  strategy text, wanted private.search_filters, words tsquery, rare tsquery, among uuid[],
+  without uuid[], before_at timestamptz, before_id uuid, most integer default null
 ) returns private.search_walk
   language plpgsql
   stable
@@ -86,9 +87,11 @@ declare
   walk private.search_walk;
 begin
   select
-    array_agg(found.property_id) filter (where found.fits),
-    array_agg(found.published_at) filter (where found.fits),
-    count(*) < 500
+    array_agg(found.property_id order by found.published_at desc, found.property_id desc)
+      filter (where found.fits),
+    array_agg(found.published_at order by found.published_at desc, found.property_id desc)
+      filter (where found.fits),
+    coalesce(count(*) < most, true)
   into walk.ids, walk.keys, walk.complete
   from (
     select
@@ -102,18 +105,27 @@ begin
             gathered.auction_ends_at)::private.search_facts,
           strategy, types, wanted.kinds, wanted.governorate_ids, wanted.area_ids,
           wanted.price_min, wanted.price_max, wanted.area_m2_min, wanted.area_m2_max,
-          wanted.bedrooms_min, wanted.bathrooms_min, wanted.furnished) as fits
+          wanted.bedrooms_min, wanted.bathrooms_min, wanted.furnished)
+        and gathered.document @@ words
+        and (without is null or gathered.property_id <> all (without)) as fits
     from (
+      (
+        select listing.* from private.search_documents as listing
+        where listing.document @@ rare
+        limit most
+      )
+      union all
       select listing.* from private.search_documents as listing
-      where listing.document @@ words
-      limit 500
+      where listing.property_id = any (among)
     ) as gathered
+    offset 0 -- what is sorted has no documents
   ) as found;
   return walk;
 end
 $$;
 comment on function private.gather_for_words is
-  'All listings with these words, in no order; not complete from 500 on.';
+  'All listings with these words, the newest first, of those that have the rare ones or are among '
+  'some: one of the two is null. Not complete if as many as the most to look at have the rare ones.';
 
 create function private.walk_named_areas(
   strategy text, wanted private.search_filters, words text[], asked tsquery,
@@ -140,7 +152,8 @@ begin
   if branches = '{}' then
     return null;
   end if;
-  branches := branches || private.gather_for_words(strategy, wanted, beside, before_at, before_id);
+  branches := branches || private.gather_for_words(
+    strategy, wanted, beside, beside, null, null, before_at, before_id, 500);
   select
     array_agg(hit.id order by hit.key desc, hit.id desc),
     array_agg(hit.key order by hit.key desc, hit.id desc)
@@ -167,16 +180,31 @@ as $$
 declare
   before_at constant timestamptz := coalesce(case sort when 'newest' then after_key end, 'infinity');
   before_id constant uuid := coalesce(after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+  terms tsquery; -- of filters that no listing of a walk fits
+  rare tsquery;
   walk private.search_walk;
   hits record;
 begin
-  if sort = 'newest' and num_nulls(among, without) = 2
-    and private.has_plain_filters(strategy, wanted) then
+  if sort = 'newest' and private.has_plain_filters(strategy, wanted) then
     if asked is null then
       walk := private.walk_lanes(strategy, wanted, before_at, before_id, size);
-    elsif wanted.area_ids is null then
-      walk := private.walk_named_areas(
-        strategy, wanted, words, asked, before_at, before_id, size);
+      if not walk.complete and walk.ids is null then
+        terms := private.search_terms(wanted);
+        if private.rare_words(terms) is not null then
+          walk := private.gather_for_words(
+            strategy, wanted, terms, terms, null, null, before_at, before_id, 500);
+        end if;
+      end if;
+    else
+      if num_nonnulls(among, without, wanted.area_ids) = 0 then
+        walk := private.walk_named_areas(
+          strategy, wanted, words, asked, before_at, before_id, size);
+      end if;
+      rare := case when num_nonnulls(among, walk.complete) = 0 then private.rare_words(asked) end;
+      if num_nonnulls(among, rare) > 0 then
+        walk := private.gather_for_words(
+          strategy, wanted, asked, rare, among, without, before_at, before_id);
+      end if;
     end if;
   end if;
   if walk.complete then

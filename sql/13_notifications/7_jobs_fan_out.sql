@@ -35,7 +35,7 @@ begin
       and notification_events.created_at < clock_timestamp() - interval '2 seconds'
       and not private.failed_recently('notify_of_sign_ins', notification_events.id::text)
     order by notification_events.id
-    limit 200
+    limit 20 -- soon done, so that people do not wait for the processor
     for update skip locked
   loop
     begin

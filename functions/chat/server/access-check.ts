@@ -12,7 +12,7 @@ const accessEvery = 3000
 const updatesEvery = 25_000
 // What was stored may come to light a while after its time.
 const updatesOf = updatesEvery / 1000 + 60
-const perCall = 500
+const perCall = 50
 
 /** Sockets and conversations of which the database knows something else than the gateway. */
 type Differing = { sessionId: string; conversationId: string | null; lastSeq: number | null }[]
