@@ -5,6 +5,7 @@ import { unknownPassword } from './crypto.ts'
 import { backend } from './db.ts'
 import { env } from './env.ts'
 import { type ErrorCode, isErrorCode } from './errors.ts'
+import { fetchService } from './http-client.ts'
 import type { Identifier } from './identifiers.ts'
 import { invalidField, Refusal } from './refusal.ts'
 
@@ -36,7 +37,7 @@ async function request(
   // Auth counts by client address; with the secret key it believes ours.
   if (address) headers['sb-forwarded-for'] = address.replace('/64', '')
   try {
-    const response = await fetch(`${env.supabaseUrl}/auth/v1${path}`, {
+    const response = await fetchService(`/auth/v1${path}`, {
       method,
       headers,
       body: body === undefined ? undefined : JSON.stringify(body),

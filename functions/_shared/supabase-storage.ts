@@ -3,6 +3,7 @@ import { alarm } from './alarms.ts'
 import { type Bytes, toBase64 } from './bytes.ts'
 import { backend } from './db.ts'
 import { env } from './env.ts'
+import { fetchService } from './http-client.ts'
 import { Refusal } from './refusal.ts'
 
 export type Bucket = 'avatars' | 'listings'
@@ -93,7 +94,7 @@ async function request(
   headers: Record<string, string>,
 ): Promise<number> {
   try {
-    const response = await fetch(`${env.supabaseUrl}/storage/v1${path}`, {
+    const response = await fetchService(`/storage/v1${path}`, {
       method,
       headers: { apikey: env.secretKey, ...headers },
       body,

@@ -4,6 +4,7 @@ import { alarm } from '../_shared/alarms.ts'
 import { backendOnReserve } from '../_shared/db.ts'
 import { env } from '../_shared/env.ts'
 import { errors } from '../_shared/errors.ts'
+import { fetchService } from '../_shared/http-client.ts'
 import { withTimeout } from '../_shared/timeout.ts'
 import { paymentState } from '../payments/configured-providers.ts'
 import { smsState } from './accounts/codes.ts'
@@ -71,7 +72,7 @@ const timeLimit = 2000
 /** By what a part says, too: Storage reports a lost database with status 200. */
 async function isHealthy(path: string, check: (body: Record<string, unknown>) => boolean) {
   try {
-    const response = await fetch(`${env.supabaseUrl}${path}`, {
+    const response = await fetchService(path, {
       headers: { apikey: env.publishableKey },
       signal: AbortSignal.timeout(timeLimit),
     })

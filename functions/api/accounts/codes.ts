@@ -5,6 +5,7 @@ import type { ApiContext } from '../../_shared/context.ts'
 import { addressArgs, codeHmac, type CodePurpose, newCode } from '../../_shared/crypto.ts'
 import { backend } from '../../_shared/db.ts'
 import { env } from '../../_shared/env.ts'
+import { fetchOnce, jsonType } from '../../_shared/http-client.ts'
 import type { Identifier } from '../../_shared/identifiers.ts'
 import { setting } from '../../_shared/read-setting.ts'
 import { type MaybeError, Refusal } from '../../_shared/refusal.ts'
@@ -27,11 +28,10 @@ const messageOf = ({ purpose, code, expiresIn }: NewCode) =>
 const showInInbox: Send = async (to, body, code) => {
   console.log(JSON.stringify({ development: 'message', to, body }))
   if (!env.inboxUrl) return
-  const response = await fetch(`${env.inboxUrl}/messages`, {
+  const response = await fetchOnce(`${env.inboxUrl}/messages`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: jsonType,
     body: JSON.stringify({ to, kind: to.startsWith('+') ? 'sms' : 'email', body, code }),
-    signal: AbortSignal.timeout(4000),
   })
   await response.body?.cancel()
 }
