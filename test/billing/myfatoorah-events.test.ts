@@ -263,8 +263,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       refund.RefundStatus = 'Refunded'
       expect((await deliver(refunded(ref, charge, amount))).status).toBe(200)
       expect(await walletOf(person)).toEqual({ available: 10 - amount, held: 0, currency: 'KWD' })
-      await due(refundId)
-      const ran = await runJobsOf(facade)
+      const ran = await runJobsOf(facade, () => due(refundId))
       expect(ran).toMatchObject({ look_up_refunds: { done: expect.any(Number) } })
       expect(await walletOf(person)).toEqual({ available: 10 - amount, held: 0, currency: 'KWD' })
       expect((await person.get(`/invoices/${invoice.id}`)).body.refunded).toBe(amount)
@@ -276,8 +275,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       const count = () =>
         [...stub.refunds.values()].filter(({ InvoiceId }) => InvoiceId === charge.InvoiceId).length
       await waitUntil('the refund that the job found', async () => {
-        await due(refundId)
-        await runJobsOf(facade)
+        await runJobsOf(facade, () => due(refundId))
         const { rows } = await database().query(
           'select provider_ref from public.refunds where id = $1',
           [refundId],
@@ -327,12 +325,12 @@ describe.runIf(hasStack)('MyFatoorah', () => {
     // An answer that the code does not expect.
     odd.charge.InvoiceTransactions = [null]
     await waitUntil('the payment that the job found', async () => {
-      await database().query(
-        `update public.payments set created_at = now() - interval '11 minutes', looked_up_at = null
-         where id = any ($1) and state = 'open'`,
-        [[odd.paymentId, good.paymentId]],
-      )
-      await runJobsOf(facade)
+      await runJobsOf(facade, () =>
+        database().query(
+          `update public.payments set created_at = now() - interval '11 minutes', looked_up_at = null
+           where id = any ($1) and state = 'open'`,
+          [[odd.paymentId, good.paymentId]],
+        ))
       return await stateOf(person, good.invoice) === 'paid' &&
         (await alarmsAbout(`look_up_payment ${odd.paymentId}`)).length > 0
     })

@@ -129,8 +129,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     settle(provider.stub.madeFor(id)[0], true)
     // The stack's own job, which does not know this stub, may be the one that picks it up.
     await waitUntil('the payment that the job found', async () => {
-      await agePayment(id)
-      const ran = await runJobsOf(provider.facade)
+      const ran = await runJobsOf(provider.facade, () => agePayment(id))
       expect(ran).toMatchObject({ look_up_payments: { done: expect.any(Number) } })
       return await stateOf(invoice, person) === 'paid'
     })
@@ -170,8 +169,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     await runJobsOf(provider.facade)
     expect(await stateOf(invoice, person)).toBe('processing') // not ten minutes yet
     await waitUntil('the payment that the job found', async () => {
-      await agePayment(paymentId)
-      await runJobsOf(provider.facade)
+      await runJobsOf(provider.facade, () => agePayment(paymentId))
       return await stateOf(invoice, person) === 'paid'
     })
     expect((await deliver(webhookOf(charge))).status).toBe(200)
@@ -242,12 +240,12 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     if (kind === 'tap') refund!.status = 'DECLINED'
     else refund!.RefundStatus = 'Canceled'
     await waitUntil('the refund that the job found', async () => {
-      await database().query(
-        `update public.refunds set created_at = now() - interval '1 hour', asked_at = null
-         where id = $1 and state = 'requested'`,
-        [body.refund.id],
-      )
-      await runJobsOf(provider.facade)
+      await runJobsOf(provider.facade, () =>
+        database().query(
+          `update public.refunds set created_at = now() - interval '1 hour', asked_at = null
+           where id = $1 and state = 'requested'`,
+          [body.refund.id],
+        ))
       return (await walletOf(person)).held === 0
     })
     expect(await walletOf(person)).toMatchObject({ available: 10, held: 0 })

@@ -12,12 +12,28 @@ export async function runJobs(
   return await response.json()
 }
 
-/** Runs all jobs in the process of a facade that was started with them. */
-export const runJobsOf = (facade: { url: string }) =>
-  fetch(facade.url.replace(/\/api$/, '/jobs'), {
-    method: 'POST',
-    headers: { apikey: secretKey },
-  }).then((response) => response.json())
+/**
+ * Makes something due, and runs all jobs in the process of a facade that was started with them. One facade
+ * at a time: jobs take what is due of everybody, and a facade's provider knows its own charges only.
+ */
+export async function runJobsOf(
+  facade: { url: string },
+  makeDue: () => Promise<unknown> = async () => {},
+): Promise<Record<string, { done?: number; error?: string }>> {
+  const client = await database().connect()
+  try {
+    await client.query(`select pg_advisory_lock(hashtext('jobs of a facade'))`)
+    await makeDue()
+    const response = await fetch(facade.url.replace(/\/api$/, '/jobs'), {
+      method: 'POST',
+      headers: { apikey: secretKey },
+    })
+    return await response.json()
+  } finally {
+    await client.query('select pg_advisory_unlock_all()')
+    client.release()
+  }
+}
 
 /** Runs one job, which does one thing in each call, until it finds nothing to do. */
 export async function drain(name: string) {
