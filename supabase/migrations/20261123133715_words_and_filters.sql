@@ -78,7 +78,7 @@ begin
         terms := private.search_terms(wanted);
         if private.rare_words(terms) is not null then
           walk := private.gather_for_words(
-            strategy, wanted, terms, terms, null, null, before_at, before_id, 500);
+            strategy, wanted, terms, null, null, null, before_at, before_id, 500);
         end if;
       end if;
     else
@@ -89,7 +89,9 @@ begin
       rare := case when num_nonnulls(among, walk.complete) = 0 then private.rare_words(asked) end;
       if num_nonnulls(among, rare) > 0 then
         walk := private.gather_for_words(
-          strategy, wanted, asked, rare, among, without, before_at, before_id);
+          strategy, wanted, rare, among,
+          case when rare is null then asked else nullif(ts_rewrite(asked, rare, ''), '') end,
+          without, before_at, before_id);
       end if;
     end if;
   end if;
@@ -107,7 +109,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION private.gather_for_words(strategy text, wanted private.search_filters, words tsquery, rare tsquery, among uuid[], without uuid[], before_at timestamp with time zone, before_id uuid, most integer DEFAULT NULL::integer)
+CREATE OR REPLACE FUNCTION private.gather_for_words(strategy text, wanted private.search_filters, rare tsquery, among uuid[], others tsquery, without uuid[], before_at timestamp with time zone, before_id uuid, most integer DEFAULT NULL::integer)
  RETURNS private.search_walk
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
@@ -119,18 +121,13 @@ declare
   since constant timestamptz := coalesce(wanted.posted_since, '-infinity');
   walk private.search_walk;
 begin
-  select
-    array_agg(found.property_id order by found.published_at desc, found.property_id desc)
-      filter (where found.fits),
-    array_agg(found.published_at order by found.published_at desc, found.property_id desc)
-      filter (where found.fits),
-    coalesce(count(*) < most, true)
-  into walk.ids, walk.keys, walk.complete
-  from (
+  with found as materialized (
     select
       gathered.property_id, gathered.published_at,
-      gathered.published_at >= since
+      (others is null or gathered.document @@ others)
+        and gathered.published_at >= since
         and (gathered.published_at, gathered.property_id) < (before_at, before_id)
+        and (without is null or gathered.property_id <> all (without))
         and private.fits_plain_filters(
           row(gathered.property_id, gathered.published_at, gathered.type, gathered.kind,
             gathered.governorate_id, gathered.area_id, gathered.price, gathered.area_m2,
@@ -138,9 +135,7 @@ begin
             gathered.auction_ends_at)::private.search_facts,
           strategy, types, wanted.kinds, wanted.governorate_ids, wanted.area_ids,
           wanted.price_min, wanted.price_max, wanted.area_m2_min, wanted.area_m2_max,
-          wanted.bedrooms_min, wanted.bathrooms_min, wanted.furnished)
-        and gathered.document @@ words
-        and (without is null or gathered.property_id <> all (without)) as fits
+          wanted.bedrooms_min, wanted.bathrooms_min, wanted.furnished) as fits
     from (
       (
         select listing.* from private.search_documents as listing
@@ -151,8 +146,14 @@ begin
       select listing.* from private.search_documents as listing
       where listing.property_id = any (among)
     ) as gathered
-    offset 0 -- what is sorted has no documents
-  ) as found;
+  )
+  select array_agg(hits.property_id), array_agg(hits.published_at),
+    coalesce((select count(*) from found) < most, true)
+  into walk.ids, walk.keys, walk.complete
+  from (
+    select found.property_id, found.published_at from found where found.fits
+    order by found.published_at desc, found.property_id desc
+  ) as hits;
   return walk;
 end
 $function$;
@@ -386,7 +387,7 @@ begin
     return null;
   end if;
   branches := branches || private.gather_for_words(
-    strategy, wanted, beside, beside, null, null, before_at, before_id, 500);
+    strategy, wanted, beside, null, null, null, before_at, before_id, 500);
   select
     array_agg(hit.id order by hit.key desc, hit.id desc),
     array_agg(hit.key order by hit.key desc, hit.id desc)
@@ -398,8 +399,8 @@ begin
 end
 $function$;
 
-COMMENT ON FUNCTION "private"."gather_for_words"(text, private.search_filters, tsquery, tsquery, uuid[], uuid[], timestamp with time zone, uuid, integer) IS 'All listings with these words, the newest first, of those that have the rare ones or are among some: one of the two is null. Not complete if as many as the most to look at have the rare ones.';
+COMMENT ON FUNCTION "private"."gather_for_words"(text, private.search_filters, tsquery, uuid[], tsquery, uuid[], timestamp with time zone, uuid, integer) IS 'All listings that have rare words or are among some (one of the two is null) and have the other words, the newest first. Not complete if as many as the most to look at have the rare ones.';
 
-REVOKE ALL ON FUNCTION "private"."gather_for_words"(text, private.search_filters, tsquery, tsquery, uuid[], uuid[], timestamp with time zone, uuid, integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "private"."gather_for_words"(text, private.search_filters, tsquery, uuid[], tsquery, uuid[], timestamp with time zone, uuid, integer) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "private"."gather_for_words"(text, private.search_filters, tsquery, tsquery, uuid[], uuid[], timestamp with time zone, uuid, integer) TO "postgres";
+GRANT EXECUTE ON FUNCTION "private"."gather_for_words"(text, private.search_filters, tsquery, uuid[], tsquery, uuid[], timestamp with time zone, uuid, integer) TO "postgres";
