@@ -285,6 +285,64 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.newest_with(plan private.search_plan, words tsquery, asked tsquery, without uuid[], after_key text, after_id uuid, size integer, OUT ids uuid[], OUT keys text[], OUT is_complete boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  most constant integer := 1000; -- listings to look at
+  lookup constant private.search_lookup := private.search_lookup(plan.strategy, asked);
+  is_plain constant boolean := private.has_plain_filters(plan.strategy, plan.wanted);
+  before_at constant timestamptz := coalesce(after_key, 'infinity');
+  before_id constant uuid := coalesce(after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+  walk private.search_walk;
+  among uuid[];
+  here uuid[];
+  chunks integer[];
+  newest timestamptz[];
+  read integer := 0;
+begin
+  if lookup.is_common is not true then
+    return;
+  end if;
+  is_complete := false;
+  among := private.listings_beside(lookup, most);
+  select
+    array_agg(every.chunk order by every.newest desc),
+    array_agg(every.newest order by every.newest desc)
+  into chunks, newest
+  from (
+    select chunk, coalesce(search_folds.newest, 'infinity') as newest
+    from unnest(lookup.chunks) as chunk
+    left join private.search_folds using (chunk)
+    where after_key is null or search_folds.oldest is null
+      or search_folds.oldest <= after_key::timestamptz
+  ) as every;
+  while among is not null and not is_complete loop
+    here := private.listings_in(lookup, chunks[read + 1:3 * read + 2],
+      case read when 0 then 300 else most end - cardinality(among));
+    exit when here is null;
+    among := among || here;
+    read := 3 * read + 2;
+    continue when cardinality(among) < size and newest[read + 1] is not null;
+    if is_plain then
+      walk := private.gather_for_words(
+        plan.strategy, plan.wanted, null, among, words, without, before_at, before_id);
+      ids := coalesce(walk.ids[:size], '{}');
+      keys := coalesce(walk.keys[:size]::text[], '{}');
+    else
+      select gathered.ids, gathered.keys into ids, keys
+      from private.gather_hits(
+        plan, words, null, among, without, after_key, after_id, size) as gathered;
+    end if;
+    is_complete := newest[read + 1] is null
+      or cardinality(ids) = size and keys[size]::timestamptz > newest[read + 1];
+  end loop;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.notify_of_sign_ins()
  RETURNS bigint
  LANGUAGE plpgsql
