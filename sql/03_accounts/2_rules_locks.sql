@@ -18,7 +18,8 @@
 --   8. reviews, then review_totals
 --   9. organisations                         the pages, with their counters
 --  10. notification_events, notifications, devices, push_outbox
---  11. what triggers take at the commit     the snapshot of the feed
+--  11. the histories of conversations       last of all but 12, so that readers wait for a moment
+--  12. what triggers take at the commit     the snapshot of the feed
 --
 -- A rate is counted before all of these (01_base/2_rules_rates.sql), by the account that does it.
 --

@@ -1,4 +1,4 @@
--- What a message may say.
+-- What a message may say, and when it is in the history.
 
 create function private.message_problem(type text, clean text) returns text
   language plpgsql
@@ -63,3 +63,30 @@ $$;
 comment on function private.clean_message_body is
   'The body of a message of its type: a text that shows, a caption or nothing, "lat,lng", the id '
   'of a listing. 422 message_empty, message_too_long.';
+
+-- Postgres streams a commit, with the event of a message, a moment before others can read what was
+-- committed. Its locks end after that moment, so whoever reads at the event waits for the one who wrote.
+
+create function private.announce_messages(conversation_ids uuid[]) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('history ' || conversation_id, 0))
+  from unnest(conversation_ids) as conversation_id;
+end
+$$;
+comment on function private.announce_messages is
+  'Readers of these conversations, which the caller has locked, wait from here on until what it has '
+  'written can be read.';
+
+create function private.wait_for_announced(conversation_id uuid) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform pg_advisory_xact_lock_shared(hashtextextended('history ' || conversation_id, 0));
+end
+$$;
+comment on function private.wait_for_announced is
+  'Waits until every message of a conversation that an event has announced can be read.';

@@ -112,8 +112,7 @@ comment on function api.list_conversations is
 create function private.list_messages(
   conversation_id uuid, before_seq bigint, after_seq bigint, page_size integer
 ) returns table (items json, "hasMore" boolean)
-  language plpgsql
-  stable
+  language plpgsql -- volatile: what is read after waiting is as it is then
   security definer -- reads the messages of both participants
   set search_path = ''
 as $$
@@ -123,6 +122,9 @@ declare
 begin
   if num_nonnulls(before_seq, after_seq) = 2 then
     perform private.refuse_field('afterSeq', 'invalid');
+  end if;
+  if before_seq is null then
+    perform private.wait_for_announced(participant.conversation_id);
   end if;
   if after_seq is not null then
     return query
@@ -164,7 +166,6 @@ create function api.list_messages(
   page_size integer default 20
 ) returns table (items json, "hasMore" boolean)
   language plpgsql
-  stable
   set search_path = ''
 as $$
 begin
@@ -174,7 +175,8 @@ end
 $$;
 comment on function api.list_messages is
   'Messages in their order: the newest, those just before a number, or those after one. hasMore '
-  'says whether there are more in that direction. 404 conversation_not_found.';
+  'says whether there are more in that direction. What an event has announced is there. 404 '
+  'conversation_not_found.';
 
 create function private.list_blocks(page_cursor text, page_size integer)
   returns table (items json, "nextCursor" text)

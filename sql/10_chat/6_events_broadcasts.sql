@@ -120,6 +120,8 @@ begin
   from unnest(deliveries) as delivery
   where participants.conversation_id = (delivery.message).conversation_id;
   perform private.broadcast_messages(deliveries, private.notify_of_messages(deliveries));
+  perform private.announce_messages(array(
+    select (delivery.message).conversation_id from unnest(deliveries) as delivery));
 end
 $$;
 comment on function private.deliver_messages is

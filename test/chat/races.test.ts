@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { database, signUp } from '../support/client.ts'
+import { asCaller, database, signUp } from '../support/client.ts'
 import {
   listEntry,
   messagesPage,
@@ -103,6 +103,38 @@ test('when both write at once there is one order without gaps, true to each writ
   }
   const times = walked.map(({ createdAt }) => createdAt)
   expect(times).toEqual(times.toSorted())
+})
+
+test('a reader waits for a message on its way, which an event may have announced already', async () => {
+  const { a, b, conversationId: id } = await startConversation()
+  const other = await startConversation()
+  await postMessage(a, id, 'أولى')
+  const onItsWay = (
+    end: 'commit' | 'rollback',
+    whileOnItsWay: () => Promise<() => Promise<void>>,
+  ) =>
+    asCaller(a, async (client) => {
+      await client.query(`select api.send_message($1, $2, 'text', 'ثانية')`, [id, randomUUID()])
+      const afterwards = await whileOnItsWay()
+      await client.query(end)
+      await afterwards()
+    })
+  const seqsOf = async (query: string) =>
+    (await messagesPage(b, id, query)).items.map(({ seq }: { seq: number }) => seq)
+
+  await onItsWay('rollback', async () => {
+    const next = seqsOf('?afterSeq=1')
+    expect(await Promise.race([next, sleep(300, 'waits')])).toBe('waits')
+    return async () => expect(await next).toEqual([])
+  })
+  await onItsWay('commit', async () => {
+    const newest = Promise.all(['?afterSeq=1', '?afterSeq=0', '', '?limit=1'].map(seqsOf))
+    expect(await Promise.race([newest, sleep(300, 'waits')])).toBe('waits')
+    // The past is what it was, and nobody waits for the messages of others.
+    expect(await seqsOf('?beforeSeq=2')).toEqual([1])
+    expect((await messagesPage(other.a, other.conversationId)).items).toEqual([])
+    return async () => expect(await newest).toEqual([[2], [1, 2], [1, 2], [2]])
+  })
 })
 
 test('CHAT-12 the unread count stays right while one writes 300 messages and the other reads', async () => {
