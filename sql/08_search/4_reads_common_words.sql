@@ -177,31 +177,31 @@ declare
   met record;
   numbers bigint[];
 begin
+  with asked as (
+    select every.place, every.word, count(*) over (partition by every.place) = 1 as is_alone
+    from unnest(lookup.places, lookup.words) as every (place, word)
+  ), kept as not materialized (
+    select search_bits.chunk, asked.place, asked.is_alone, coalesce(search_bits.bits, (
+      select coalesce(bit_or(set_bit(none, listing.place, 1)), none)
+      from unnest(search_bits.places) as listing (place)
+    )) as bits
+    from asked
+    join private.search_bits on search_bits.word = asked.word
+      and search_bits.chunk = any (chunks)
+  )
   select array_agg(every.chunk) as chunks, array_agg(every.bits) as bits,
     coalesce(sum(bit_count(every.bits)), 0) as total
   into met
   from (
-    select alternatives.chunk, bit_and(alternatives.bits) as bits
+    select each_place.chunk, bit_and(each_place.bits) as bits
     from (
-      select kept.chunk, bit_or(kept.bits) as bits
-      from (
-        select search_bits.chunk, asked.place, search_bits.bits
-        from unnest(lookup.places, lookup.words) as asked (place, word)
-        join private.search_bits on search_bits.word = asked.word
-          and search_bits.chunk = any (chunks)
-        union all
-        select search_bits.chunk, asked.place, bits_of_places.bits
-        from unnest(lookup.places, lookup.words) as asked (place, word)
-        join private.search_bits on search_bits.word = asked.word
-          and search_bits.chunk = any (chunks) and search_bits.bits is null
-        cross join lateral (
-          select coalesce(bit_or(set_bit(none, place, 1)), none) as bits
-          from unnest(search_bits.places) as listing (place)
-        ) as bits_of_places
-      ) as kept
+      -- Bitmaps are copied at each step: what has no alternatives saves one.
+      select kept.chunk, kept.bits from kept where kept.is_alone
+      union all
+      select kept.chunk, bit_or(kept.bits) from kept where not kept.is_alone
       group by kept.chunk, kept.place
-    ) as alternatives
-    group by alternatives.chunk
+    ) as each_place
+    group by each_place.chunk
   ) as every
   where bit_count(every.bits) > 0;
   if met.total > most then
@@ -230,19 +230,21 @@ declare
   lookup constant private.search_lookup := private.search_lookup(strategy, asked);
   ids uuid[];
   met uuid[];
+  read integer := 0;
 begin
   if lookup.asked is null then
     return null;
   end if;
   ids := private.listings_beside(lookup, most);
-  if lookup.is_common then
-    -- What is frequent shows in one chunk already.
-    met := private.listings_in(lookup, lookup.chunks[1:1], most);
-    if met is not null then
-      met := private.listings_in(lookup, lookup.chunks, most);
-    end if;
-    ids := case when num_nulls(ids, met) = 0 then ids || met end;
+  if not lookup.is_common then
+    return ids;
   end if;
+  -- What is frequent shows in a few chunks already.
+  while cardinality(ids) <= most and read < cardinality(lookup.chunks) loop
+    met := private.listings_in(lookup, lookup.chunks[read + 1:8 * read + 1], most);
+    ids := case when met is not null then ids || met end;
+    read := 8 * read + 1;
+  end loop;
   return case when cardinality(ids) <= most then ids end;
 end
 $$;
