@@ -6,8 +6,20 @@ import { afterEach, expect, test } from 'vitest'
 import { createChat, realtime } from '../../client/src/chat/index.ts'
 import { createClient as createApp } from '../../client/src/index.ts'
 import { upTo } from '../support/chat-socket.ts'
-import { type Person, projectUrl, publishableKey, signIn, signUp } from '../support/client.ts'
-import { conversationBetween, listEntry, startConversation } from '../support/conversations.ts'
+import {
+  database,
+  type Person,
+  projectUrl,
+  publishableKey,
+  signIn,
+  signUp,
+} from '../support/client.ts'
+import {
+  conversationBetween,
+  listEntry,
+  postMessage,
+  startConversation,
+} from '../support/conversations.ts'
 import { waitUntil } from '../support/wait.ts'
 
 const open: { close: () => unknown }[] = []
@@ -92,6 +104,29 @@ test('presence and typing of the other side are shown, and nothing else is accep
   expect(right.shown.messages).toEqual([])
   expect(right.shown.errors).toEqual([])
 })
+
+test(
+  'a device goes over when the event of a new name comes before the name can be read',
+  async () => {
+    const { a, b, conversationId } = await startConversation()
+    const right = app(b)
+    const [old, renamed] = [await topicOf(b), randomUUID()]
+    await right.chat.join(conversationId)
+    await waitUntil('its own is joined', () => right.channels().includes(old))
+    await database().query(
+      `select realtime.send(jsonb_build_object('old', $1::text, 'new', $2::text), 'topic_changed', $1,
+       true)`,
+      [old, renamed],
+    )
+    await sleep(1000)
+    await database().query('update public.accounts set topic = $2 where id = $1', [b.id, renamed])
+    // It looks by itself every 25 s.
+    await waitUntil('it has gone over', () => right.channels().includes(renamed), 15_000)
+    await postMessage(a, conversationId, 'بعد الانتقال')
+    await waitUntil('and receives', () => right.shown.messages.length === 1)
+  },
+  60_000,
+)
 
 test('PR-02 a signed-out device is left alone on the old channel within 30 s', async () => {
   const { a, b, conversationId } = await startConversation()

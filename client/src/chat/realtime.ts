@@ -70,6 +70,8 @@ class RealtimeLink implements Link {
   private checking = false
   private checkAgain = false
   private checkedAt = 0
+  /** The name of the account's channel of which an event has said that it is no more. */
+  private endedTopic = ''
   /** What the last check found: when the newest was written, and what would be unread by now. */
   private newestAt = ''
   private unread = 0
@@ -157,7 +159,10 @@ class RealtimeLink implements Link {
   // What is heard ---------------------------------------------------------------------------------
 
   private received({ event, payload }: Broadcast) {
-    if (event === 'topic_changed') return void this.check()
+    if (event === 'topic_changed') {
+      this.endedTopic = (payload as { old: string }).old
+      return void this.check()
+    }
     if (event === 'new_message') {
       const { message, conversation } = payload as {
         message: Message
@@ -227,6 +232,8 @@ class RealtimeLink implements Link {
       await this.renewToken()
       if (this.closed) return
       this.account.follow(page.realtimeTopic)
+      // The event may be here a moment before the change can be read.
+      if (page.realtimeTopic === this.endedTopic) this.checkSoon()
       await this.compareWith(page)
       const others = [...this.joined.keys()].filter((id) => id !== page.items[0]?.id)
       await Promise.all(others.map((id) => this.checkConversation(id)))
