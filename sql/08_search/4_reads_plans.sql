@@ -238,10 +238,21 @@ declare
       plan.key, case plan.direction when '' then '>' else '<' end, plan.key_type
     ) else '' end;
   source text := 'private.search_documents';
+  walk private.search_walk;
 begin
   if among = '{}' then
     ids := '{}';
     keys := '{}';
+    return;
+  elsif num_nonnulls(among, rare) > 0 and plan.key = 'search_documents.published_at'
+    and private.has_plain_filters(plan.strategy, plan.wanted) then
+    -- The same as below, in a statement whose plan the connection keeps.
+    walk := private.gather_for_words(
+      plan.strategy, plan.wanted, case when among is null then rare end, among, words, without,
+      coalesce(after_key, 'infinity')::timestamptz,
+      coalesce(after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'));
+    ids := coalesce(walk.ids[:size], '{}');
+    keys := coalesce(walk.keys[:size]::text[], '{}');
     return;
   end if;
   if among is not null then

@@ -13,10 +13,6 @@ as $$
 declare
   most constant integer := 1000; -- listings to look at
   lookup constant private.search_lookup := private.search_lookup(plan.strategy, asked);
-  is_plain constant boolean := private.has_plain_filters(plan.strategy, plan.wanted);
-  before_at constant timestamptz := coalesce(after_key, 'infinity');
-  before_id constant uuid := coalesce(after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
-  walk private.search_walk;
   among uuid[];
   here uuid[];
   chunks integer[];
@@ -46,16 +42,9 @@ begin
     among := among || here;
     read := 3 * read + 2;
     continue when cardinality(among) < size and newest[read + 1] is not null;
-    if is_plain then
-      walk := private.gather_for_words(
-        plan.strategy, plan.wanted, null, among, words, without, before_at, before_id);
-      ids := coalesce(walk.ids[:size], '{}');
-      keys := coalesce(walk.keys[:size]::text[], '{}');
-    else
-      select gathered.ids, gathered.keys into ids, keys
-      from private.gather_hits(
-        plan, words, null, among, without, after_key, after_id, size) as gathered;
-    end if;
+    select gathered.ids, gathered.keys into ids, keys
+    from private.gather_hits(
+      plan, words, null, among, without, after_key, after_id, size) as gathered;
     is_complete := newest[read + 1] is null
       or cardinality(ids) = size and keys[size]::timestamptz > newest[read + 1];
   end loop;

@@ -72,7 +72,7 @@ comment on function private.walk_area_for_words is
   'Walks the listings of an area, the newest first, for those with these words.';
 
 create function private.gather_for_words(
-  strategy text, wanted private.search_filters, rare tsquery, among uuid[], others tsquery,
+  strategy text, wanted private.search_filters, sought tsquery, among uuid[], others tsquery,
   without uuid[], before_at timestamptz, before_id uuid, most integer default null
 ) returns private.search_walk
   language plpgsql
@@ -104,7 +104,7 @@ begin
     from (
       (
         select listing.* from private.search_documents as listing
-        where listing.document @@ rare
+        where listing.document @@ sought
         limit most
       )
       union all
@@ -123,8 +123,9 @@ begin
 end
 $$;
 comment on function private.gather_for_words is
-  'All listings that have rare words or are among some (one of the two is null) and have the other '
-  'words, the newest first. Not complete if as many as the most to look at have the rare ones.';
+  'All listings that have what is sought in the text index or are among some (one of the two is null) '
+  'and have the other words, the newest first. Not complete if as many as the most to look at have '
+  'what is sought.';
 
 create function private.walk_named_areas(
   strategy text, wanted private.search_filters, words text[], asked tsquery,
