@@ -31,9 +31,6 @@ insert into private.rates (rule, max, seconds, note) values
   ('contact_unproven', 5, 86400,
     'of these, contact requests of an account without a proven phone or email')
 on conflict (rule) do nothing;
--- Rates of older versions, which anybody could use up for somebody else.
-delete from private.rates
-where rule in ('code_identifier_hour', 'code_identifier_day', 'code_wrong');
 
 insert into private.settings (name, value, note) values
   ('review_listings', 'false', 'true: listings wait for an admin before everybody sees them'),

@@ -1,8 +1,8 @@
 /**
  * `npm run test:previous -- [version] [arguments of vitest]` (MIG-04): while a version is rolled out, and when
  * it is rolled back, its schema serves the functions of the version before. This runs that version's
- * functions, gateway and tests on the migrations of now. Without an argument it takes the last tag
- * v…; any commit will do. To be run before a release: a change that fails here needs its functions
+ * functions, gateway and tests on the migrations of now. Without an argument it takes the last
+ * release; any commit will do. To be run before a release: a change that fails here needs its functions
  * deployed in the same minute, which the changelog then says.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -10,28 +10,22 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { lastRelease } from '../local/schema/baseline.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const git = (...args: string[]) =>
-  execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
-    .trim()
 
-function lastRelease(): string {
-  try {
-    return git('describe', '--tags', '--abbrev=0', '--match', 'v*')
-  } catch {
-    console.error(
-      'No version has a tag v… yet. Say which commit: npm run test:previous -- <commit>',
-    )
-    process.exit(1)
-  }
+function release(): string {
+  const commit = lastRelease(root)
+  if (commit) return commit
+  console.error('There is no release yet. Say which commit: npm run test:previous -- <commit>')
+  process.exit(1)
 }
 
 // What looks at sql/, at migrations or at lists of what there is, and not at what it does.
 const ofTheSchema = ['schema', 'migrations', 'upgrade', 'seed', 'demo-data', 'deploy']
 
 const given = process.argv.slice(2)
-const version = given[0] && !/^-|\//.test(given[0]) ? given.shift()! : lastRelease()
+const version = given[0] && !/^-|\//.test(given[0]) ? given.shift()! : release()
 const folder = mkdtempSync(join(tmpdir(), 'previous-version-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 

@@ -10,7 +10,7 @@ import { databaseAt } from '../postgres/connection.ts'
 import { UserError } from '../stack/user-error.ts'
 
 export const scripts = {
-  before: ['00_kept_rows.sql', '00_roles.sql'],
+  before: ['00_roles.sql'],
   after: ['90_platform.sql', '91_data.sql', '91_data_places.sql', '92_backfills.sql'],
 }
 

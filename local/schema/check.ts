@@ -20,7 +20,7 @@ import { onTemporaryServer } from './temporary-server.ts'
 /** A check returns its findings, a line for each. */
 type Check = [name: string, find: () => string[] | Promise<string[]>]
 
-const run_migration = 'run: npm run db:migration -- <name>'
+const run_migration = 'run: npm run db:migration'
 
 /** Runs all checks of the schema; true if none failed. */
 function checkSchema(

@@ -18,6 +18,7 @@ import {
 import pg from 'pg'
 import { databaseAt } from '../postgres/connection.ts'
 import { UserError } from '../stack/user-error.ts'
+import { revokeDefaults } from './baseline.ts'
 import { wholeTables } from './columns.ts'
 import { normaliseExpression } from './expression.ts'
 import { lockTimeout, online, type Part } from './online.ts'
@@ -77,7 +78,7 @@ function renderPart(made: Plan, { suffix, actions }: Part): Delta['files'] {
   const { files } = renderPlanFiles({ ...made, actions }, { allowDrops: true })
   return files.map(({ contents, suffix: nth }) => ({
     suffix: suffix + (nth ?? ''),
-    text: lockTimeout + revokeDefaults(actions) + contents,
+    text: lockTimeout + (opensPublic(actions) ? revokeDefaults : '') + contents,
   }))
 }
 
@@ -132,12 +133,9 @@ function isOurs(action: Action): boolean {
   return !produces.some(isExtension) && ![...produces, ...destroys].some(isTheirs)
 }
 
-/**
- * Projects made before 30 May 2026 open every new object of `public` to the API's roles. The
- * database that pg-delta looks at does not, so its statements never take those grants away.
- */
-function revokeDefaults(actions: Action[]): string {
-  const opens = actions.some(({ verb, produces }) =>
+/** Whether something new would be open to the API's roles by default. */
+function opensPublic(actions: Action[]): boolean {
+  return actions.some(({ verb, produces }) =>
     verb === 'create' &&
     produces.some((id) =>
       ['table', 'view', 'materializedView', 'sequence', 'function', 'procedure'].includes(
@@ -146,9 +144,4 @@ function revokeDefaults(actions: Action[]): string {
       'schema' in id && id.schema === 'public'
     )
   )
-  if (!opens) return ''
-  return ['tables', 'sequences', 'functions'].map((kind) =>
-    `alter default privileges for role postgres in schema public revoke all on ${kind}\n` +
-    '  from anon, authenticated, service_role;\n\n'
-  ).join('')
 }

@@ -30,11 +30,11 @@ create policy "nobody but functions of their owner" on public.subscription_inter
 
 -- Used oldest first, so that what is left was paid last.
 create table public.featured_credits (
+  id bigint generated always as identity primary key,
   identity_id uuid not null references public.identities (id),
   credits integer not null constraint featured_credits_never_below_zero check (credits >= 0),
   invoice_id uuid references public.invoices (id)
-    constraint featured_credits_one_per_invoice_key unique,
-  id bigint generated always as identity primary key
+    constraint featured_credits_one_per_invoice_key unique
 );
 comment on table public.featured_credits is
   'Featured listings that an identity has paid for: one row for each invoice.';

@@ -15,7 +15,7 @@ create table private.property_cards (
   up_to_owner_name text not null,
   up_to_favorite text not null,
   after_drop text not null,
-  owner_name text
+  owner_name text not null
 ) with (fillfactor = 90);
 comment on table private.property_cards is
   'The cards of listed properties, in pieces of JSON text that private.card_text puts together. '
@@ -30,8 +30,7 @@ comment on column private.property_cards.picture is
 comment on column private.property_cards.up_to_owner_name is
   'From the number of pictures to the key of the owner''s name.';
 comment on column private.property_cards.owner_name is
-  'The owner''s name and avatar, as private.owner_name_text gives them; null in cards from before they '
-  'were kept.';
+  'The owner''s name and avatar, as private.owner_name_text gives them.';
 comment on column private.property_cards.up_to_favorite is
   'From whether the owner is verified to the key isFavorite.';
 comment on column private.property_cards.after_drop is

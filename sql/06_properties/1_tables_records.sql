@@ -15,7 +15,7 @@ create table private.listed_records (
   up_to_deal text not null,
   deal text not null,
   after_deal text not null,
-  owner_name text
+  owner_name text not null
 ) with (fillfactor = 90);
 comment on table private.listed_records is
   'The records of listed properties as others see them, in pieces of JSON text that '
@@ -31,8 +31,7 @@ comment on column private.listed_records.up_to_deal is
   'From what follows the counts to the key deal.';
 comment on column private.listed_records.deal is 'What deal says until drop_until.';
 comment on column private.listed_records.owner_name is
-  'The owner''s name and avatar, as private.owner_name_text gives them; null in records from before '
-  'they were kept.';
+  'The owner''s name and avatar, as private.owner_name_text gives them.';
 
 alter table private.listed_records enable row level security;
 create policy "nobody but functions of their owner" on private.listed_records using (false);

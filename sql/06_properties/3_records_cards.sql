@@ -148,8 +148,7 @@ create function private.card_text(
     || replace(
       coalesce('{"url":"' || chr(1) || (card_text.card).picture, 'null')
         || (card_text.card).up_to_owner_name
-        || coalesce((card_text.card).owner_name,
-          private.owner_name_text((card_text.card).owner_identity_id)),
+        || (card_text.card).owner_name,
       chr(1), card_text.files_url)
     || (card_text.card).up_to_favorite
     || case when card_text.is_favorite then 'true' else 'false' end

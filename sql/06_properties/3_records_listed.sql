@@ -56,8 +56,7 @@ create function private.listed_record_text(
   return (listed_record_text.kept).up_to_media
     || (listed_record_text.kept).media
     || (listed_record_text.kept).up_to_owner_name
-    || coalesce((listed_record_text.kept).owner_name,
-      private.owner_name_text((listed_record_text.kept).owner_identity_id))
+    || (listed_record_text.kept).owner_name
     || (listed_record_text.kept).up_to_favorite
     || case when listed_record_text.is_favorite then 'true' else 'false' end
     || ',"viewsCount":' || coalesce((listed_record_text.counters).views, 0)

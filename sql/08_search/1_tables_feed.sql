@@ -8,7 +8,7 @@ create table private.publications (
   property_id uuid not null,
   type text not null,
   published_at timestamptz not null,
-  since timestamptz not null default '-infinity',
+  since timestamptz not null,
   until timestamptz not null default 'infinity',
   constraint publications_time_is_forward check (until >= since),
   primary key (property_id, until) -- so no listing has two open ones
@@ -18,8 +18,7 @@ comment on table private.publications is
 comment on column private.publications.property_id is 'The row outlives the listing.';
 comment on column private.publications.published_at is
   'First publishing: its place in the feed, also when it is listed again.';
-comment on column private.publications.since is
-  'From when it was listed; -infinity where that was not recorded.';
+comment on column private.publications.since is 'From when it was listed.';
 comment on column private.publications.until is 'Until when it was listed; infinity while it is.';
 -- Open rows are walked in order; those that ended are few, and found by when they did.
 create index publications_newest_idx

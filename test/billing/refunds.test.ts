@@ -1,5 +1,4 @@
 /** What a refund takes back, in every order. */
-import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { database, type Person } from '../support/client.ts'
 import { type Invoice, walletOf } from '../support/money.ts'
@@ -172,60 +171,5 @@ describe('a full refund takes back what its own invoice gave', () => {
     await runJobs()
     expect(await walletOf(person)).toMatchObject({ available: 10 })
     expect(await currentPlan(person)).toEqual([plan, 1])
-  })
-
-  test('MIG-02 a purchase from before intervals were stored gets its invoice, once', async () => {
-    const [person, small, large] = await Promise.all([
-      personWithMoney(),
-      newPlan({ credits: 2 }),
-      newPlan({ credits: 1 }),
-    ])
-    const invoices = [
-      await buy(person, small),
-      await buy(person, small),
-      await buy(person, large),
-    ]
-    const fill = readFileSync(new URL('../../sql/92_backfills.sql', import.meta.url), 'utf8')
-      .split(/^-- Which invoice paid which interval/m)[1]!.replace(/^.*\n/, '')
-    const client = await database().connect()
-    try {
-      await client.query('begin')
-      const kept = async () =>
-        (await client.query(
-          `select subscription_intervals.invoice_id, plan_id, days, credits
-           from public.subscription_intervals
-           join public.subscriptions on subscriptions.id = subscription_id
-           join public.featured_credits
-             on featured_credits.invoice_id = subscription_intervals.invoice_id
-           where subscriptions.identity_id = $1 order by subscription_intervals.id`,
-          [person.identityId],
-        )).rows
-      const before = await kept()
-      expect(before.map(({ invoice_id }) => invoice_id)).toEqual(invoices.map(({ id }) => id))
-      const { rowCount } = await client.query(
-        `delete from public.subscription_intervals where invoice_id = any ($1)`,
-        [invoices.map(({ id }) => id)],
-      )
-      expect(rowCount).toBe(3)
-      await client.query('delete from public.featured_credits where identity_id = $1', [
-        person.identityId,
-      ])
-      await client.query(
-        'insert into public.featured_credits (identity_id, credits) values ($1, 5)',
-        [person.identityId],
-      )
-      for (let times = 0; times < 2; times++) {
-        await client.query(fill)
-        expect(await kept()).toEqual(before)
-        const { rows } = await client.query(
-          'select sum(credits)::integer as all from public.featured_credits where identity_id = $1',
-          [person.identityId],
-        )
-        expect(rows).toEqual([{ all: 5 }])
-      }
-    } finally {
-      await client.query('rollback')
-      client.release()
-    }
   })
 })

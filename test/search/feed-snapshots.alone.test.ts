@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
@@ -102,22 +101,6 @@ test('however many come and go at once, every snapshot keeps the slots that its 
   }
   expect(new Set(counted.map(([, slots]) => slots.join())).size).toBeGreaterThan(1)
   expect(await deadlocks()).toBe(before)
-})
-
-test('a listing from before ends were recorded has no slot for long', async () => {
-  const [gone] = await offered(await signUp(), 1, { status: 'paused' })
-  await database().query(
-    `insert into private.publications (property_id, type, published_at) values ($1, 'SALE', now())`,
-    [gone],
-  )
-  const rows = readFileSync(new URL('../../sql/92_backfills.sql', import.meta.url), 'utf8')
-  for (const _twice of [1, 2]) await database().query(rows)
-  const { rows: [{ soon }] } = await database().query(
-    `select until < now() + interval '1 hour' as soon from private.publications
-     where property_id = $1`,
-    [gone],
-  )
-  expect(soon).toBe(true)
 })
 
 test.each([

@@ -114,8 +114,8 @@ export const closedTables: Record<string, Table> = {
   // Written by itself at the commit, which never comes here.
   'private.publications': closed(
     ofListing,
-    `insert into private.publications (property_id, type, published_at)
-      values (:property, 'SALE', now())`,
+    `insert into private.publications (property_id, type, published_at, since)
+      values (:property, 'SALE', now(), now())`,
   ),
   'private.response_measures': closed(
     'identity_id',

@@ -1,0 +1,51 @@
+// Postgres from 17.12 on does not give a table a column with a default, an identity or a generated
+// value, or another type to one, while a function with an SQL body uses the table's row type:
+// `cannot alter table "accounts" because function private.may_act(accounts) uses its row type`. Hosted
+// projects get it before npm does, so such a migration is refused here.
+import { UserError } from '../stack/user-error.ts'
+import { connected } from './build.ts'
+
+/**
+ * Tables by the functions that use their row types. Of a function that only takes one and does not
+ * look into it, the catalogue has one row.
+ */
+const users = `
+  select format('"%s"."%s"', nspname, relname) as name, pg_proc.oid::regprocedure::text as user
+  from pg_proc
+  join pg_depend on classid = 'pg_proc'::regclass and objid = pg_proc.oid
+    and refclassid = 'pg_type'::regclass
+  join pg_class on reltype = refobjid and relkind in ('r', 'p')
+  join pg_namespace on pg_namespace.oid = relnamespace
+  where prosqlbody is not null
+  group by 1, 2 having count(*) > 1
+  order by 1, 2`
+
+const alterTable =
+  /^ALTER TABLE (\S+) (?:ADD COLUMN ("[^"]+")(.*?)|ALTER COLUMN ("[^"]+") TYPE .*?);$/gms
+// A domain may have a check, which looks at every row.
+const fillsRows = /\b(DEFAULT|GENERATED)\b|^ "?(private|public)"?\./
+
+/** Refuses a migration that Postgres would refuse; `url` is the database that it is for. */
+export async function refuseUsedRowTypes(url: string, migrations: string[]): Promise<void> {
+  const found = await connected(url, async (client) => {
+    await client.query(`set search_path = ''`)
+    return (await client.query<{ name: string; user: string }>(users)).rows
+  })
+  const wrong = migrations.flatMap((text) =>
+    [...text.matchAll(alterTable)].flatMap(([, table, added, definition, altered]) =>
+      added && !fillsRows.test(definition!)
+        ? []
+        : found.filter(({ name }) => name === table).map(({ user }) =>
+          `  ${table!.replaceAll('"', '')}: column ${(added ?? altered)!}, function ${user}`
+        )
+    )
+  )
+  if (wrong.length === 0) return
+  throw new UserError(
+    'Postgres from 17.12 on refuses this, because functions with an SQL body use the row type of ' +
+      `the table, so nothing was written:\n${[...new Set(wrong)].join('\n')}\n` +
+      'Add the column without a default and not null in one migration; give it its default, fill ' +
+      'the rows (sql/92_backfills.sql) and make it not null in the next. Instead of another type, ' +
+      'add another column.',
+  )
+}
