@@ -47,6 +47,7 @@ type Described = {
 type Reference = { $ref: string }
 type Answer = { content?: Content; headers?: object }
 type Document = {
+  info: { version: string }
   paths: Record<string, Record<string, Described>>
   components: {
     schemas: Record<string, Schema>

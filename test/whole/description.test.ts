@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
 import { concreteSchema, description, resolve, type Schema } from '../support/openapi.ts'
@@ -108,4 +109,12 @@ test('every example of a body is a request that works', async () => {
     const { status, body } = await person.post(path, example)
     expect([200, 201], JSON.stringify(body)).toContain(status)
   }
+})
+
+test('the API, the client and the project say one version', () => {
+  const versionIn = (file: string) =>
+    JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')).version
+  const { version } = description.info
+  expect(['package.json', 'package-lock.json', 'client/package.json'].map(versionIn))
+    .toEqual([version, version, version])
 })

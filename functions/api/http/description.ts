@@ -12,11 +12,13 @@ import {
   withHeaders,
 } from './headers.ts'
 import { introduction, tags } from './introduction.ts'
-import { apiVersion } from './middleware.ts'
 import { Problem } from './problem.ts'
 import { examplesOf, responsesOf, sharedResponses } from './problem-responses.ts'
 import { codesOf } from './refusals.ts'
 import { nameBodies } from './request-bodies.ts'
+
+/** That of package.json. */
+export const version = '1.0.0-rc.1'
 
 type App = Pick<OpenAPIHono, 'openAPIRegistry'>
 export type Document = ReturnType<OpenAPIHono['getOpenAPI31Document']>
@@ -32,7 +34,7 @@ export function describeApi({ openAPIRegistry }: App, url: string): Document {
     openapi: '3.1.0',
     info: {
       title: 'Property marketplace of Kuwait',
-      version: apiVersion,
+      version,
       description: introduction,
     },
     servers: [{ url }],
