@@ -14,7 +14,7 @@ export type Variable = {
 
 const declared = {
   PORT: {
-    about: 'The port of the gateway; the other ports follow.',
+    about: 'The port of the API; the other ports follow.',
     of: ['stack'],
     usual: '54321',
   },

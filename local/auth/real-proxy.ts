@@ -1,11 +1,11 @@
 // The real Auth server in place of the stand-in: the binary of supabase/auth, named by REAL_AUTH,
-// with its folder `migrations` beside it. It creates its tables itself; the gateway is in front of
+// with its folder `migrations` beside it. It creates its tables itself; the proxy is in front of
 // it.
 import { createHmac } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
-import { clientOf, type Credentials, peerOf } from '../gateway/credentials.ts'
-import { forward } from '../gateway/proxy.ts'
+import { clientOf, type Credentials, peerOf } from '../proxy/credentials.ts'
+import { forward } from '../proxy/forward.ts'
 import { type KeyRing, publicKeys, type StoredKey, storedKeys } from '../stack/signing-keys.ts'
 import type { Stack } from '../stack/stack.ts'
 

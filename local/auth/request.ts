@@ -6,7 +6,7 @@ import type pg from 'pg'
 import type { Passwords } from './passwords.ts'
 import { findUser, isBanned, type User } from './users.ts'
 
-/** A request from the gateway, with its API key checked and its address known. */
+/** A request from the proxy, with its API key checked and its address known. */
 export type AuthRequest = {
   method: string
   /** Without /auth/v1. */

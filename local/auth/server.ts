@@ -39,7 +39,7 @@ const timeLimit = 10_000
 
 export type Auth = ReturnType<typeof openAuth>
 
-/** Supabase Auth as far as this project uses it; the gateway calls it in the same process. */
+/** Supabase Auth as far as this project uses it; the proxy calls it in the same process. */
 export function openAuth(options: {
   databaseUrl: string
   keys: KeyRing

@@ -42,7 +42,7 @@ function openApp(stack: Stack, role: string, schemas: string[], studio: boolean)
   return { fetch: (request: Request) => app.fetch(request), close: () => connection.close() }
 }
 
-/** The Data API; only the gateway calls it, with a token that it made. */
+/** The Data API; only the proxy calls it, with a token that it made. */
 function restServer(fetch: Fetch): Server {
   return createServer((request, response) => {
     if (!request.url!.startsWith('/rest/v1/')) return response.writeHead(404).end()

@@ -56,7 +56,7 @@ async function listener() {
 const ready = 'Replication connection established'
 
 describe('clients of Realtime', () => {
-  const parts = [['realtime/main.ts', 'the process'], ['services.ts', 'the gateway']]
+  const parts = [['realtime/main.ts', 'the process'], ['services.ts', 'the proxy']]
   test.for(parts)('reconnect by themselves after %s was killed: %s', async ([word]) => {
     const { client, states, received, send } = await listener()
     process.kill(pidOf(word!), 'SIGKILL')

@@ -130,7 +130,7 @@ describe.runIf(hasStack)('broadcasting over HTTP', () => {
   })
 })
 
-describe.runIf(hasStack)('the gateway of the stack', () => {
+describe.runIf(hasStack)('the proxy of the stack', () => {
   test('forwards to it, with CORS headers', async () => {
     const ping = `${projectUrl}/realtime/v1/api/ping`
     const response = await fetch(ping, { headers: { apikey: publishableKey } })

@@ -1,6 +1,6 @@
 // The HTTP API of Realtime: broadcasts, and a ping.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { readCredentials } from '../gateway/credentials.ts'
+import { readCredentials } from '../proxy/credentials.ts'
 import type { Caller } from './authorization.ts'
 import { type Json, Message, type UserBroadcast } from './frames.ts'
 import type { Realtime } from './interfaces.ts'
@@ -87,7 +87,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The hosted gateway requires an API key; the server itself requires nothing. */
+/** The hosted API gateway requires an API key; the server itself requires nothing. */
 function ping({ stack }: Realtime, request: IncomingMessage): Answer {
   if ('status' in readCredentials(stack, request)) {
     throw new HttpError(401, { message: 'Unauthorized' })

@@ -14,7 +14,7 @@ export type Secrets = {
   code: string
   /** Key that seals waiting passwords, base64 of 32 bytes. */
   seal: string
-  /** Shared by our own gateway and the Data API, which takes HS256 tokens only. */
+  /** Shared by our own proxy and the Data API, which takes HS256 tokens only. */
   dataApi: string
 }
 

@@ -1,9 +1,9 @@
-// One process for the light parts: the gateway, Auth and Storage behind it
+// One process for the light parts: the proxy, Auth and Storage behind it
 // (password hashing has its own threads), the inbox, the workers of the functions and the clock of
 // the jobs.
 import { openAuth } from '../auth/server.ts'
 import { close, endWithSupervisor, listen, readyLine } from './lifecycle.ts'
-import { openGateway } from '../gateway/server.ts'
+import { openProxy } from '../proxy/server.ts'
 import { openInbox } from '../inbox/server.ts'
 import { openKeys } from './signing-keys.ts'
 import { readStack, type Stack } from './stack.ts'
@@ -29,17 +29,17 @@ const storage = stack.realStorage ? openRealStorage(stack) : openStorage({
   limit: stack.config.storage.limit,
 })
 const workers = new Workers(stack)
-const gateway = openGateway({ stack, auth, keys, storage, workers })
+const proxy = openProxy({ stack, auth, keys, storage, workers })
 const inbox = openInbox()
 
 // The first request finds a worker ready; later ones start with a request.
 void workers.acquire('api').then(({ release }) => release(), () => {})
 await listen(inbox, stack.ports.inbox)
-await listen(gateway, stack.ports.gateway)
+await listen(proxy, stack.ports.api)
 const stopClock = startClock(stack)
 endWithSupervisor(async () => {
   stopClock()
-  await Promise.all([close(gateway), close(inbox), workers.close()])
+  await Promise.all([close(proxy), close(inbox), workers.close()])
   await Promise.all([auth.close(), storage.close()])
 })
 console.error(readyLine)

@@ -7,7 +7,7 @@ import { UserError } from './user-error.ts'
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export type Ports = Record<
-  | 'gateway'
+  | 'api'
   | 'database'
   | 'studio'
   | 'inbox'
@@ -55,7 +55,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const port = Number(given('PORT'))
   if (!Number.isInteger(port) || port < 1024 || port > 65_500) {
     throw new UserError(
-      'PORT must be a whole number from 1024 to 65500: the gateway listens there.',
+      'PORT must be a whole number from 1024 to 65500: the API listens there.',
     )
   }
   const seed = given('SEED')
@@ -81,7 +81,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   return {
     dataDir: resolve(root, given('LOCAL_DATA')!),
     ports: {
-      gateway: port,
+      api: port,
       database: port + 1,
       studio: port + 2,
       inbox: port + 3,

@@ -232,7 +232,7 @@ describe('a start that cannot succeed reports why in a sentence', () => {
 
   test('when any of its ports is taken', async () => {
     const PORT = await freePorts()
-    for (const [more, name] of [[0, 'gateway'], [1, 'database'], [3, 'inbox']] as const) {
+    for (const [more, name] of [[0, 'api'], [1, 'database'], [3, 'inbox']] as const) {
       const other = createServer().listen(PORT + more, '127.0.0.1')
       await once(other, 'listening')
       await refused(

@@ -22,7 +22,7 @@ export function readStack(env: NodeJS.ProcessEnv): Stack {
   const settings = readSettings(env)
   const { ports } = settings
   const secrets = secretsOf(settings.dataDir)
-  const url = `http://127.0.0.1:${ports.gateway}`
+  const url = `http://127.0.0.1:${ports.api}`
   return {
     ...settings,
     config: readConfig({ ...dotEnv(), ...env }),

@@ -1,17 +1,17 @@
 // The real Storage server in place of the stand-in: a folder of supabase/storage, built, named by
 // REAL_STORAGE. It creates its tables by its own migrations and keeps its files in the data folder.
-// The gateway is in front of it, as on a hosted project.
+// The proxy is in front of it, as on a hosted project.
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
-import { type Credentials, peerOf } from '../gateway/credentials.ts'
-import { forward } from '../gateway/proxy.ts'
+import { type Credentials, peerOf } from '../proxy/credentials.ts'
+import { forward } from '../proxy/forward.ts'
 import { hs256Token } from '../data-api/hs256.ts'
 import { publicKeys, storedKeys } from '../stack/signing-keys.ts'
 import type { Stack } from '../stack/stack.ts'
 import type { Storage } from './server.ts'
 import { signedUploadSeconds } from './signed.ts'
 
-/** Signs the tokens that the gateway sends in place of API keys, which Storage does not accept. */
+/** Signs the tokens that the proxy sends in place of API keys, which Storage does not accept. */
 const realStorageSecret = ({ secrets }: Stack) =>
   createHmac('sha256', secrets.secretKey).update('storage').digest('base64url')
 

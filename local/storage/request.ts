@@ -13,7 +13,7 @@ export type Context = {
   limit: number
 }
 
-/** A request from the gateway. */
+/** A request from the proxy. */
 export type StorageRequest = {
   method: string
   query: URLSearchParams

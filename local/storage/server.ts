@@ -1,8 +1,8 @@
-// Supabase Storage as far as this project and storage-js use it; the gateway calls it in the same
+// Supabase Storage as far as this project and storage-js use it; the proxy calls it in the same
 // process. Files are streamed to and from disk, whatever their size.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Claims, KeyRing } from '../stack/signing-keys.ts'
-import type { Credentials } from '../gateway/credentials.ts'
+import type { Credentials } from '../proxy/credentials.ts'
 import { buckets } from './buckets.ts'
 import { openPool } from '../postgres/pool.ts'
 import type { Caller } from './database.ts'

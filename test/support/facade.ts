@@ -20,7 +20,7 @@ type Headers = Record<string, string>
 export type Facade = {
   url: string
   pid: number
-  /** As the gateway would pass it on: the client's address is the last entry of X-Forwarded-For. */
+  /** As the proxy would pass it on: the client's address is the last entry of X-Forwarded-For. */
   post: (path: string, body?: unknown, headers?: Headers) => Promise<Reply>
   get: (path: string, headers?: Headers) => Promise<Reply>
   /** What the process has printed so far. */

@@ -10,7 +10,7 @@ import pg from 'pg'
 import { WebSocket } from 'ws'
 import { variable } from '../../environment.ts'
 import { listen } from '../../stack/lifecycle.ts'
-import { forward } from '../../gateway/proxy.ts'
+import { forward } from '../../proxy/forward.ts'
 import { openKeys } from '../../stack/signing-keys.ts'
 import type { RealtimeOptions } from '../interfaces.ts'
 import { openRealtime } from '../server.ts'
@@ -80,7 +80,7 @@ export async function startOtherRealtime(options: Partial<RealtimeOptions> = {})
     'request',
     (request, response) =>
       forward(request, response, {
-        port: stack.ports.gateway,
+        port: stack.ports.api,
         path: request.url!,
         peer: '127.0.0.1',
         unavailable: () => response.writeHead(503).end(),

@@ -1,4 +1,4 @@
-// Responses of the gateway itself.
+// Responses of the proxy itself.
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 

@@ -1,23 +1,23 @@
-// Sockets through the gateway: who reads slowly, who says goodbye first, who dies. It needs no
+// Sockets through the proxy: who reads slowly, who says goodbye first, who dies. It needs no
 // stack.
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { forwardUpgrade } from './proxy.ts'
+import { forwardUpgrade } from './forward.ts'
 import { waitUntil } from '../../test/support/wait.ts'
 
-describe('a socket through the gateway', () => {
+describe('a socket through the proxy', () => {
   /** The part behind: it takes every upgrade, and the test has its sockets. */
   let behind: ReturnType<typeof createServer>
-  let gateway: ReturnType<typeof createHttpServer>
+  let proxy: ReturnType<typeof createHttpServer>
   const inner: Socket[] = []
   let outer: Socket[] = []
 
   beforeEach(async () => {
     behind = createServer({ allowHalfOpen: true })
-    gateway = createHttpServer()
+    proxy = createHttpServer()
     behind.on('connection', (socket) => {
       inner.push(socket)
       socket.on('error', () => {})
@@ -26,26 +26,26 @@ describe('a socket through the gateway', () => {
     behind.listen(0, '127.0.0.1')
     await once(behind, 'listening')
     const { port } = behind.address() as AddressInfo
-    gateway.on('upgrade', (request, socket, head) => {
+    proxy.on('upgrade', (request, socket, head) => {
       outer.push(socket as Socket)
       const unavailable = () => socket.end('HTTP/1.1 503 Service Unavailable\r\n\r\n')
       const target = { port, path: '/', peer: '192.0.2.1', unavailable }
       forwardUpgrade(request, socket as Socket, head, target)
     })
-    gateway.listen(0, '127.0.0.1')
-    await once(gateway, 'listening')
+    proxy.listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
   })
 
   afterEach(() => {
     for (const socket of [...inner.splice(0), ...outer]) socket.destroy()
     outer = []
-    gateway.close()
+    proxy.close()
     behind.close()
   })
 
   /** A client that is joined with the part behind. */
   async function joined() {
-    const { port } = gateway.address() as AddressInfo
+    const { port } = proxy.address() as AddressInfo
     const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
     client.on('error', () => {})
     client.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n')
@@ -66,7 +66,7 @@ describe('a socket through the gateway', () => {
         more = await Promise.race([once(part, 'drain').then(() => true), sleep(500, false)])
       }
     }
-    // What the kernel buffers; the gateway itself keeps next to nothing.
+    // What the kernel buffers; the proxy itself keeps next to nothing.
     expect(sent).toBeLessThan(100)
     expect(door.writableLength).toBeLessThan(2 * 1024 * 1024)
     let got = 0
@@ -105,7 +105,7 @@ describe('a socket through the gateway', () => {
       const other = dies === 'client' ? part : client
       const gone = once(other.resume(), 'close')
       ;(dies === 'client' ? client : part).resetAndDestroy()
-      await waitUntil('the gateway lets go', () => door.destroyed)
+      await waitUntil('the proxy lets go', () => door.destroyed)
       other.end()
       await gone
     }
@@ -113,7 +113,7 @@ describe('a socket through the gateway', () => {
 
   test('is refused with 503 while the server is down', async () => {
     behind.close()
-    const { port } = gateway.address() as AddressInfo
+    const { port } = proxy.address() as AddressInfo
     const client = connect({ port, host: '127.0.0.1' })
     client.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n')
     const [data] = await once(client, 'data')

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import type { Stack } from '../stack/stack.ts'
 
-/** An error response of the gateway itself, worded like the hosted one. */
+/** An error response of the proxy itself, worded like the hosted one. */
 export type Rejection = { status: number; body: unknown; headers?: Record<string, string> }
 
 export type Credentials = {

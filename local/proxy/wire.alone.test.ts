@@ -1,14 +1,14 @@
-// The gateway as a wire: what goes through it, byte by byte. It needs no stack.
+// The proxy as a wire: what goes through it, byte by byte. It needs no stack.
 import { once } from 'node:events'
 import { createServer as createHttpServer, request as httpRequest } from 'node:http'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { forward, forwardUpgrade } from './proxy.ts'
+import { forward, forwardUpgrade } from './forward.ts'
 import { Connection, type Exchange } from './upstream.ts'
 import { waitUntil } from '../../test/support/wait.ts'
 
-describe('the gateway', () => {
+describe('the proxy', () => {
   test('passes bodies on as they come, in both directions', async () => {
     const upstream = createHttpServer((request, response) => {
       const { url } = request
@@ -23,7 +23,7 @@ describe('the gateway', () => {
     upstream.listen(0, '127.0.0.1')
     await once(upstream, 'listening')
     const { port } = upstream.address() as AddressInfo
-    const gateway = createHttpServer((request, response) =>
+    const proxy = createHttpServer((request, response) =>
       forward(request, response, {
         port,
         path: request.url!,
@@ -31,9 +31,9 @@ describe('the gateway', () => {
         unavailable: () => response.writeHead(503).end(),
       })
     )
-    gateway.listen(0, '127.0.0.1')
-    await once(gateway, 'listening')
-    const url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`
+    proxy.listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
     const big = 'محتوى'.repeat(400_000)
     const echo = await fetch(`${url}/echo`, { method: 'POST', body: big })
     expect(echo.headers.get('x-way')).toBe('there and back')
@@ -59,8 +59,8 @@ describe('the gateway', () => {
     upstream.closeAllConnections()
     await sleep(50)
     expect((await fetch(`${url}/who`)).status).toBe(503)
-    gateway.close()
-    gateway.closeAllConnections()
+    proxy.close()
+    proxy.closeAllConnections()
   })
 
   /** Sends a request over a connection; `more` is what its reader says to each piece. */
@@ -119,7 +119,7 @@ describe('the gateway', () => {
   })
 })
 
-describe('the gateway and WebSockets', () => {
+describe('the proxy and WebSockets', () => {
   test('joins both ends once the upgrade is agreed', async () => {
     const upstream = createHttpServer().on('upgrade', (request, socket, first) => {
       const { upgrade, connection, 'x-forwarded-for': peer } = request.headers
@@ -131,7 +131,7 @@ describe('the gateway and WebSockets', () => {
     upstream.listen(0, '127.0.0.1')
     await once(upstream, 'listening')
     const { port } = upstream.address() as AddressInfo
-    const gateway = createHttpServer().on(
+    const proxy = createHttpServer().on(
       'upgrade',
       (request, socket, head) =>
         forwardUpgrade(request, socket as Socket, head, {
@@ -141,9 +141,9 @@ describe('the gateway and WebSockets', () => {
           unavailable: () => socket.destroy(),
         }),
     )
-    gateway.listen(0, '127.0.0.1')
-    await once(gateway, 'listening')
-    const socket = connect((gateway.address() as AddressInfo).port, '127.0.0.1')
+    proxy.listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const socket = connect((proxy.address() as AddressInfo).port, '127.0.0.1')
     let read = ''
     socket.on('data', (data) => (read += data))
     socket.write('GET /functions/v1/chat HTTP/1.1\r\nHost: x\r\nUpgrade: echo\r\n')
@@ -153,6 +153,6 @@ describe('the gateway and WebSockets', () => {
     upstream.close()
     upstream.closeAllConnections()
     socket.destroy()
-    gateway.close()
+    proxy.close()
   })
 })

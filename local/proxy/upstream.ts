@@ -1,4 +1,4 @@
-// A small HTTP/1.1 client for the servers behind the gateway. Node's own costs four times as much
+// A small HTTP/1.1 client for the servers behind the proxy. Node's own costs four times as much
 // per request, and every benchmark goes through here. It trusts its peers, and reads bodies with a
 // length, in chunks or until the connection closes, over keep-alive connections.
 import { connect, type Socket } from 'node:net'

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { Failure, Lease, Workers } from '../functions/workers.ts'
 import { answer, endSocket } from './answers.ts'
 import { peerOf } from './credentials.ts'
-import { forward, forwardUpgrade } from './proxy.ts'
+import { forward, forwardUpgrade } from './forward.ts'
 
 const functionOf = (url: string) => /^\/functions\/v1\/([\w-]*)/.exec(url)?.[1] ?? ''
 

@@ -1,4 +1,4 @@
-// The gateway: the one port of the project, with the paths of a Supabase project.
+// The reverse proxy: the one port of the project, with the paths of a Supabase project.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { forwardToRealAuth } from '../auth/real-proxy.ts'
@@ -20,13 +20,13 @@ import {
   type Rejection,
 } from './credentials.ts'
 import { toFunctions, upgradeFunction } from './functions.ts'
-import { forward, forwardUpgrade } from './proxy.ts'
+import { forward, forwardUpgrade } from './forward.ts'
 import { acceptUtf8RequestLines } from './utf8-request-lines.ts'
 
 type Parts = { stack: Stack; auth: Auth; keys: KeyRing; storage: Storage; workers: Workers }
 
-/** Creates the gateway; it does not listen yet. */
-export function openGateway(parts: Parts): Server {
+/** Creates the proxy; it does not listen yet. */
+export function openProxy(parts: Parts): Server {
   const server = createServer({
     // How often Node looks for requests that take too long.
     connectionsCheckingInterval: 2000,
@@ -94,7 +94,7 @@ function toRealtime(parts: Parts, request: IncomingMessage, response: ServerResp
   forward(request, response, { ...target, unavailable: unavailable(response) })
 }
 
-// Functions answer preflights themselves; for the platform's own parts the gateway does.
+// Functions answer preflights themselves; for the platform's own parts the proxy does.
 const cors = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'X-Total-Count, Link, X-Supabase-Api-Version, Content-Range',
@@ -129,7 +129,7 @@ async function readAll(request: IncomingMessage): Promise<Buffer | undefined> {
 
 async function toAuth(parts: Parts, request: IncomingMessage, response: ServerResponse) {
   if (preflight(request, response)) return
-  const { pathname, searchParams } = new URL(request.url!, 'http://gateway')
+  const { pathname, searchParams } = new URL(request.url!, 'http://proxy')
   const path = pathname.slice('/auth/v1'.length).replace(/(.)\/$/, '$1')
   let credentials: Credentials | Rejection = { keyRole: 'anon', bearerIsKey: false }
   if (!openPaths.includes(path)) credentials = readCredentials(parts.stack, request)
