@@ -60,7 +60,7 @@ export async function prepareCallers(stack: Stack, { owner }: Database): Promise
     [callers],
   )
   const people: Caller[] = []
-  for (const { id, ...asked } of rows) {
+  for (const { id, ...query } of rows) {
     const session = await signUp(stack)
     const claims = Buffer.from(session.accessToken.split('.')[1], 'base64url').toString()
     await owner.query(
@@ -69,7 +69,7 @@ export async function prepareCallers(stack: Stack, { owner }: Database): Promise
       [session.activeIdentity.id],
     )
     people.push({
-      ...asked,
+      ...query,
       listing: id,
       token: session.accessToken,
       setRole: 'set local role authenticated;select where set_config(' +
@@ -136,8 +136,8 @@ export async function routes({ facade, owner }: Database): Promise<Route[]> {
     }),
     request: (caller) => {
       const { filters, q } = of(caller)
-      const asked = Object.entries({ ...filters, ...(q && { q }) })
-      return { path: `/search?${new URLSearchParams(asked.map(([k, v]) => [k, String(v)]))}` }
+      const query = Object.entries({ ...filters, ...(q && { q }) })
+      return { path: `/search?${new URLSearchParams(query.map(([k, v]) => [k, String(v)]))}` }
     },
   })
   return [

@@ -25,14 +25,14 @@ export async function loadListings(
     await client.query('alter table public.properties disable trigger user')
     const now = new Date()
     const chunks = Array.from({ length: Math.ceil(count / chunkSize) }, (_, i) => i).values()
-    await inParallel(url, async (lane) => {
-      await lane.query(materials)
-      for (const i of chunks) await loadChunk(lane, { i, count, now, records })
+    await inParallel(url, async (client) => {
+      await client.query(materials)
+      for (const i of chunks) await loadChunk(client, { i, count, now, records })
     })
     await client.query('alter table public.properties enable trigger user')
     await client.query(`select setval('private.property_ref_no', 100000 + $1::bigint)`, [count])
-    await inParallel(url, async (lane) => {
-      for (const definition of definitions) await lane.query(definition)
+    await inParallel(url, async (client) => {
+      for (const definition of definitions) await client.query(definition)
     })
     await foldWords(url)
     await client.query('vacuum (analyze)')
@@ -40,35 +40,35 @@ export async function loadListings(
 }
 
 /** Runs the same work on several connections at once. */
-async function inParallel(url: string, work: (lane: pg.Client) => Promise<void>) {
-  const lanes = Array.from(
+async function inParallel(url: string, work: (client: pg.Client) => Promise<void>) {
+  const clients = Array.from(
     { length: availableParallelism() },
     () =>
-      connected(url, async (lane) => {
-        await lane.query(`set statement_timeout = 0; set maintenance_work_mem = '1GB'`)
-        await work(lane)
+      connected(url, async (client) => {
+        await client.query(`set statement_timeout = 0; set maintenance_work_mem = '1GB'`)
+        await work(client)
       }),
   )
-  await Promise.all(lanes)
+  await Promise.all(clients)
 }
 
 type Chunk = { i: number; count: number; now: Date; records: boolean }
 
 /** The listings from number first to last, 1 being the oldest. */
-async function loadChunk(lane: pg.Client, { i, count, now, records }: Chunk) {
+async function loadChunk(client: pg.Client, { i, count, now, records }: Chunk) {
   const [first, last] = [i * chunkSize + 1, Math.min((i + 1) * chunkSize, count)]
-  await lane.query('select setseed(1.0 / (1 + $1::integer))', [i])
-  await lane.query(listings, [first, last, count, now])
+  await client.query('select setseed(1.0 / (1 + $1::integer))', [i])
+  await client.query(listings, [first, last, count, now])
   for (const [table, rule] of derived) {
     if (table === 'private.listed_records' && !records) continue
-    await lane.query(
+    await client.query(
       `insert into ${table} select made.* from public.properties cross join lateral ${rule} as made
        where properties.ref_no between 100000 + $1::bigint and 100000 + $2::bigint`,
       [first, last],
     )
   }
-  await lane.query(publications, [first, last])
-  await lane.query(vocabulary, [first, last])
+  await client.query(publications, [first, last])
+  await client.query(vocabulary, [first, last])
 }
 
 const derived = [
@@ -99,18 +99,18 @@ async function foldWords(url: string) {
       'select chunk from unnest(private.search_chunks()) as chunks (chunk)',
     ))
   const chunks = rows.values()
-  const foldNext = async (lane: pg.Client) => {
+  const foldNext = async (client: pg.Client) => {
     const { value } = chunks.next()
-    if (value) await lane.query('select private.fold_search_chunk($1)', [value.chunk])
+    if (value) await client.query('select private.fold_search_chunk($1)', [value.chunk])
     return value
   }
   await connected(url, foldNext)
-  await inParallel(url, async (lane) => {
-    while (await foldNext(lane));
+  await inParallel(url, async (client) => {
+    while (await foldNext(client));
   })
-  await inParallel(url, async (lane) => {
+  await inParallel(url, async (client) => {
     for (let left = true; left;) {
-      const { rows: [{ folded }] } = await lane.query(
+      const { rows: [{ folded }] } = await client.query(
         'select private.fold_noticed_words(20)::integer as folded',
       )
       left = folded > 0

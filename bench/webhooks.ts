@@ -27,8 +27,8 @@ async function payments(client: pg.Client, count: number): Promise<Due[]> {
      select private.issue_invoice(owners.id, 'topup', now() + interval '1 day', 'شحن', 'Top-up', 1.5)
        as invoice_id
      from generate_series(1, $1::integer) as number
-     join (select id, row_number() over () - 1 as place, count(*) over () as many
-       from public.identities) as owners on owners.place = number % owners.many`,
+     join (select id, row_number() over () - 1 as ordinal, count(*) over () as many
+       from public.identities) as owners on owners.ordinal = number % owners.many`,
     [count],
   )
   const { rows } = await client.query<Due>(
@@ -60,7 +60,7 @@ function request(url: string, { ref }: Due): Buffer {
 
 /** The transaction alone: what the facade sends at the end. */
 function transaction(pool: pg.Pool, { id, ref }: Due): Promise<unknown> {
-  const truth = JSON.stringify({
+  const answer = JSON.stringify({
     ref,
     reference: id,
     status: 'paid',
@@ -70,10 +70,10 @@ function transaction(pool: pg.Pool, { id, ref }: Due): Promise<unknown> {
     paymentId: `pay_${ref}`,
     details: { method: 'sandbox' },
   })
-  const hash = createHash('sha256').update(truth).digest('hex')
+  const hash = createHash('sha256').update(answer).digest('hex')
   return pool.query(
     `select to_json(result)::text from private.receive_payment(
-       'sandbox', 'evt_${randomUUID()}', 'payment', '${hash}', null, '${truth}') as result`,
+       'sandbox', 'evt_${randomUUID()}', 'payment', '${hash}', null, '${answer}') as result`,
   )
 }
 

@@ -8,7 +8,7 @@ export type Variable = {
   /** Whose it is: `suite` are those that the tests set for their own processes. */
   of: Program[]
   /** What holds without it. */
-  usual?: string
+  default?: string
   secret?: boolean
 }
 
@@ -16,42 +16,42 @@ const declared = {
   PORT: {
     about: 'The port of the API; the other ports follow.',
     of: ['stack'],
-    usual: '54321',
+    default: '54321',
   },
-  LOCAL_DATA: { about: 'The folder of its data.', of: ['stack'], usual: '.local' },
+  LOCAL_DATA: { about: 'The folder of its data.', of: ['stack'], default: '.local' },
   SEED: {
     about: '`demo` puts 2,000 listings in, `none` leaves it empty.',
     of: ['stack'],
-    usual: 'demo',
+    default: 'demo',
   },
   RATES: {
     about: '`off` lifts the limits on how often something may be done, also those of Realtime.',
     of: ['stack'],
-    usual: 'on',
+    default: 'on',
   },
   HASHING: {
     about:
-      "`quick` hashes passwords at the least cost there is, `usual` at Auth's own; `npm test` is " +
+      "`quick` hashes passwords at the least cost there is, `default` at Auth's own; `npm test` is " +
       '`quick`.',
     of: ['stack', 'tests'],
   },
   CALLS: {
     about: '`counted` has Postgres count the calls of its functions.',
     of: ['stack'],
-    usual: 'uncounted',
+    default: 'uncounted',
   },
   GATEWAYS: {
     about: 'Processes of the chat gateway, 0 to 2; with none its sockets are those of the edge ' +
       'function.',
     of: ['stack'],
-    usual: '1',
+    default: '1',
   },
   WORKER_LIFE: {
     about:
       'Seconds after which a worker of an edge function ends, as on the smallest plan; at half ' +
       'of it the next request gets a fresh one. 0 is never.',
     of: ['stack'],
-    usual: '150',
+    default: '150',
   },
   REAL_STORAGE: {
     about: 'The folder of supabase/storage, built: it runs in place of the stand-in.',
@@ -85,7 +85,7 @@ const declared = {
   SUPABASE_API_URL: {
     about: 'Another Management API.',
     of: ['deploy'],
-    usual: 'https://api.supabase.com',
+    default: 'https://api.supabase.com',
   },
   SUPABASE_URL: {
     about:
@@ -127,8 +127,8 @@ export type VariableName = keyof typeof declared
 
 export const variables: Record<VariableName, Variable> = declared
 
-/** A variable that may be missing, or what it usually is. */
+/** A variable that may be missing, or its default. */
 export const variable = (
   name: VariableName,
   env: NodeJS.ProcessEnv = process.env,
-): string | undefined => env[name] || variables[name].usual
+): string | undefined => env[name] || variables[name].default

@@ -5,17 +5,17 @@ insert into private.rates (rule, max, seconds, note) values
   ('register_address', 30, 3600, 'registrations per client address'),
   ('login_identifier', 10, 900, 'failed sign-ins per identifier and address'),
   ('login_address', 100, 900, 'failed sign-ins per address'),
-  ('login_strangers', 100, 3600,
+  ('login_unknown_all', 100, 3600,
     'failed sign-ins per identifier, from all addresses together that its account does not know'),
-  ('login_stranger', 1, 3600, 'above that: sign-ins tried per identifier and such address'),
+  ('login_unknown', 1, 3600, 'above that: sign-ins tried per identifier and such address'),
   ('sign_ins', 60, 3600, 'sign-ins that succeed per account'),
   ('code_address', 10, 3600, 'codes sent per client address'),
   ('code_known_hour', 5, 3600, 'codes sent per phone or email and address that its account knows'),
   ('code_known_day', 10, 86400, 'codes sent per phone or email and address that its account knows'),
-  ('code_stranger_hour', 2, 3600, 'codes sent per phone or email and other address'),
-  ('code_stranger_day', 4, 86400, 'codes sent per phone or email and other address'),
-  ('code_strangers_hour', 6, 3600, 'codes sent per phone or email for all other addresses'),
-  ('code_strangers_day', 10, 86400, 'codes sent per phone or email for all other addresses'),
+  ('code_unknown_hour', 2, 3600, 'codes sent per phone or email and other address'),
+  ('code_unknown_day', 4, 86400, 'codes sent per phone or email and other address'),
+  ('code_unknown_all_hour', 6, 3600, 'codes sent per phone or email for all other addresses'),
+  ('code_unknown_all_day', 10, 86400, 'codes sent per phone or email for all other addresses'),
   ('code_service', 300, 60, 'codes sent by the whole service'),
   ('code_wrong_identifier', 10, 3600, 'wrong codes per phone or email and address'),
   ('code_wrong_address', 60, 3600, 'wrong codes per address'),
@@ -71,9 +71,9 @@ on conflict (id) do update set
 
 -- The system accounts of the ledger.
 insert into public.wallets (id, part, system_account) values
-  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1001', 'house', 'provider'),
-  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1002', 'house', 'sales'),
-  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1003', 'house', 'adjustments')
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1001', 'system', 'provider'),
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1002', 'system', 'sales'),
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1003', 'system', 'adjustments')
 on conflict do nothing;
 
 insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, position) values

@@ -33,7 +33,7 @@ export type ClientOptions = {
   /** Of the messages of errors; Arabic without it. */
   language?: 'ar' | 'en'
   fetch?: typeof fetch
-  /** Milliseconds until an attempt is given up; usually 30,000. */
+  /** Milliseconds until an attempt is given up; 30,000 by default. */
   timeout?: number
 }
 

@@ -6,7 +6,7 @@ import type { Method, Route } from './operations.ts'
 export type ErrorCode = ServerCode | 'connection'
 
 /** What some codes say beside their text. */
-type Facts = {
+type Details = {
   identity_type_required: { required: string; actual: string }
   otp_invalid: { attemptsLeft?: number }
   property_state_conflict: { from: string; allowed: string[] }
@@ -48,10 +48,10 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   /** Names the request to whoever runs the service. */
   readonly requestId: string | undefined
   /** What this code says beside its text: `limit` and `used` of quota_exceeded. */
-  readonly facts: Code extends keyof Facts ? Facts[Code] : Record<string, unknown>
+  readonly details: Code extends keyof Details ? Details[Code] : Record<string, unknown>
 
   constructor(problem: Problem<Code>, status = 0) {
-    const { code, message, messageEn, fields, retryAfter, requestId, ...facts } = problem
+    const { code, message, messageEn, fields, retryAfter, requestId, ...details } = problem
     super(message ?? code)
     this.code = code
     this.status = status
@@ -59,7 +59,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
     this.fields = fields ?? []
     this.retryAfter = retryAfter
     this.requestId = requestId
-    this.facts = facts as never
+    this.details = details as never
   }
 
   /** Whether the same may succeed later. */
@@ -68,7 +68,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** One of them: looking at `code` tells which, and so what `facts` there are. */
+/** One of them: looking at `code` tells which, and so what `details` there are. */
 type OneOf<Codes extends ErrorCode> = { [Code in Codes]: ApiError<Code> }[Codes]
 
 export type AnyApiError = OneOf<ErrorCode>
@@ -88,7 +88,7 @@ export type RouteError<M extends Method, Path extends Route<M>> = OneOf<RouteCod
  * ```ts
  * try { await client.post('/properties', … } catch (error) {
  *   if (!isApiError<'post', '/properties'>(error)) throw error
- *   if (error.code === 'quota_exceeded') show(error.facts.limit)
+ *   if (error.code === 'quota_exceeded') show(error.details.limit)
  * }
  * ```
  */

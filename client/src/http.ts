@@ -28,7 +28,7 @@ export type Call = CallOptions & {
   asGuest?: boolean
 }
 
-const usualRetries = 2
+const defaultRetries = 2
 /** Seconds; who should wait longer is told. */
 const longestWait = 30
 const uploadTimeout = 10 * 60_000
@@ -49,7 +49,7 @@ export class Http {
   async send<Value>(method: Method, call: Call): Promise<Value> {
     const keyed = method === 'post' && repeatablePosts.includes(call.route)
     const key = call.idempotencyKey ?? (keyed ? newId() : undefined)
-    const retries = method === 'get' || keyed ? call.retries ?? usualRetries : 0
+    const retries = method === 'get' || keyed ? call.retries ?? defaultRetries : 0
     for (let failures = 0;; failures++) {
       try {
         return await this.authorized(method, { ...call, idempotencyKey: key })

@@ -37,7 +37,7 @@ export type CallOptions = {
   idempotencyKey?: string
   /** More headers, as `if-match` or `x-expect-identity`. */
   headers?: Record<string, string>
-  /** How often it may be sent again, where that is safe; usually 2. */
+  /** How often it may be sent again, where that is safe; 2 by default. */
   retries?: number
 }
 

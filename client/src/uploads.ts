@@ -16,7 +16,7 @@ export type ListingPictures = UploadOptions & {
   propertyId?: string
   /** … or a new uuid: `POST /properties` takes it, and the pictures with it. */
   uploadSessionId?: string
-  /** The place of the first among the pictures of the listing. */
+  /** The position of the first among the pictures of the listing. */
   startPosition?: number
 }
 

@@ -5,7 +5,7 @@
  */
 import { inBackground } from './background.ts'
 
-type Alarm = { kind: string; subjectId: string; facts: Record<string, unknown> }
+type Alarm = { kind: string; subjectId: string; details: Record<string, unknown> }
 type Save = (alarm: Alarm) => Promise<unknown>
 
 /** The same alarm again within this time says nothing new. */
@@ -24,15 +24,15 @@ let saving: Promise<void> | undefined
 export function alarm(
   kind: string,
   subjectId: string,
-  facts: Record<string, unknown> = {},
+  details: Record<string, unknown> = {},
 ): Promise<void> {
   const key = `${kind} ${subjectId}`
   const now = Date.now()
   if (now - (lastRaised.get(key) ?? 0) > repeatAfter) {
     if (lastRaised.size >= capacity) lastRaised.clear()
     lastRaised.set(key, now)
-    console.error(JSON.stringify({ alert: kind, subject: subjectId, ...facts }))
-    if (unsaved.size < capacity) unsaved.set(key, { kind, subjectId, facts })
+    console.error(JSON.stringify({ alert: kind, subject: subjectId, ...details }))
+    if (unsaved.size < capacity) unsaved.set(key, { kind, subjectId, details })
   }
   return startSaving()
 }

@@ -9,7 +9,7 @@
 /** A message as history, answers and events show it. */
 export type Message = {
   id: string
-  /** Its place in the conversation: 1, 2, 3 … without a gap. */
+  /** Its number in the conversation: 1, 2, 3 … without a gap. */
   seq: number
   conversationId: string
   senderIdentityId: string
@@ -61,8 +61,8 @@ export type ChatError = {
   fields?: { path: string; code: string; message: string }[]
   /** The conversation that the socket is out of, when it was not an answer. */
   conversationId?: string
-  /** Facts that some codes add. */
-  [fact: string]: unknown
+  /** Details that some codes add. */
+  [detail: string]: unknown
 }
 
 export type Ref = string | number

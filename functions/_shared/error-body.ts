@@ -1,4 +1,4 @@
-/** What an error looks like on the wire: code, texts in both languages, facts, request id. */
+/** What an error looks like on the wire: code, texts in both languages, details, request id. */
 import { type ErrorCode, errors, fieldTexts, isErrorCode } from './errors.ts'
 import type { Detail, Field } from './refusal.ts'
 
@@ -14,19 +14,19 @@ export function errorBody(
   { english, requestId }: { english: boolean; requestId: string },
 ) {
   const [, ar, en] = errors[code]
-  const { fields, ...facts } = detail
+  const { fields, ...details } = detail
   const fill = (text: string) =>
     text.replace(/\{(\w+)\}/g, (_, name) => {
       if (name === 'requestId') return requestId
       if (name === 'seconds') return String(detail.retryAfter ?? '')
-      if (name === 'type') return typeName(facts.required, text === en)
-      return String(facts[name] ?? '')
+      if (name === 'type') return typeName(details.required, text === en)
+      return String(details[name] ?? '')
     })
   return {
     code,
     message: fill(english ? en : ar),
     messageEn: fill(en),
-    ...facts,
+    ...details,
     ...(fields && {
       fields: fields.map((field) => ({ ...field, message: fieldMessage(field, english) })),
     }),

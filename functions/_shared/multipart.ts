@@ -84,12 +84,12 @@ class Source {
   /** Everything before the next boundary, which is taken too. */
   async *upToBoundary(limit = Infinity): AsyncGenerator<Bytes, void> {
     for (let size = 0;;) {
-      const place = indexOf(this.rest, this.mark)
-      const ready = place >= 0 ? place : Math.max(0, this.rest.length - this.mark.length + 1)
+      const index = indexOf(this.rest, this.mark)
+      const ready = index >= 0 ? index : Math.max(0, this.rest.length - this.mark.length + 1)
       size += ready
       if (size > limit) throw new MultipartError('no boundary')
       if (ready > 0) yield this.take(ready)
-      if (place >= 0) return void this.take(this.mark.length)
+      if (index >= 0) return void this.take(this.mark.length)
       await this.more()
     }
   }
@@ -111,9 +111,9 @@ class Source {
   async head(): Promise<string> {
     const end = ascii.encode('\r\n\r\n')
     for (;;) {
-      const place = indexOf(this.rest, end)
-      if (place >= 0 && place <= headLimit) {
-        const head = utf8.decode(this.take(place))
+      const index = indexOf(this.rest, end)
+      if (index >= 0 && index <= headLimit) {
+        const head = utf8.decode(this.take(index))
         this.take(end.length)
         return head
       }
@@ -123,14 +123,14 @@ class Source {
   }
 }
 
-function indexOf(bytes: Uint8Array, wanted: Uint8Array): number {
+function indexOf(bytes: Uint8Array, needle: Uint8Array): number {
   for (let from = 0;;) {
-    const place = bytes.indexOf(wanted[0], from)
-    if (place < 0 || place + wanted.length > bytes.length) return -1
+    const index = bytes.indexOf(needle[0], from)
+    if (index < 0 || index + needle.length > bytes.length) return -1
     let same = 1
-    while (same < wanted.length && bytes[place + same] === wanted[same]) same++
-    if (same === wanted.length) return place
-    from = place + 1
+    while (same < needle.length && bytes[index + same] === needle[same]) same++
+    if (same === needle.length) return index
+    from = index + 1
   }
 }
 

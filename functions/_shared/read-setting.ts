@@ -12,7 +12,7 @@ const variable = (name: SettingName) => (Deno ? Deno.env.get(name) : process.env
 
 /** A setting or its default; undefined when it has neither. */
 export const setting = (name: SettingName): string | undefined =>
-  variable(name) || settings[name].usual
+  variable(name) || settings[name].default
 
 /** A list with commas between. */
 export const listed = (name: SettingName): string[] =>

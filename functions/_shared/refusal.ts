@@ -51,7 +51,7 @@ const codesBySqlState: Record<string, ErrorCode> = {
   '57P03': 'service_unavailable', // cannot_connect_now
 }
 
-/** Code and facts of anything thrown; `cause` is what stands behind a failure, for the log only. */
+/** Code and details of anything thrown; `cause` is what stands behind a failure, for the log only. */
 export function classifyError(
   thrown: Error,
   caller: { role: string },

@@ -6,7 +6,7 @@
 export type Setting = {
   about: string
   /** What holds without it; none where it is needed, or where its part stays off. */
-  usual?: string
+  default?: string
   /** Whoever knows it can do harm: what cannot keep anything is refused. */
   secret?: boolean
   /**
@@ -30,7 +30,7 @@ const declared = {
   },
   ENVIRONMENT: {
     about: '`production` switches every fall-back for development off; else `local` or `test`.',
-    usual: 'production',
+    default: 'production',
     by: 'deploy',
   },
   CODE_SECRET: {
@@ -54,7 +54,7 @@ const declared = {
   },
   FACADE_DB_POOL: {
     about: 'Database connections of one worker; all share those of the pooler.',
-    usual: '3',
+    default: '3',
   },
   DATABASE_CA: {
     about:
@@ -63,7 +63,7 @@ const declared = {
   },
   CLIENT_IP_HOPS: {
     about: 'Which entry of `X-Forwarded-For`, counted from the right, is the client.',
-    usual: '1',
+    default: '1',
     by: 'deploy',
   },
   API_URL: {
@@ -81,47 +81,47 @@ const declared = {
   },
   HTML_PAGES: {
     about: '`true` under a custom domain: elsewhere hosted functions turn HTML into text.',
-    usual: 'false',
+    default: 'false',
   },
   GUEST_CACHE: {
     about: '`true` lets caches in front keep what guests read (`Cache-Control: public`, for the ' +
       'seconds in the contract); with `false` every answer is `private, no-store`.',
-    usual: 'true',
+    default: 'true',
   },
   READ_RATE: {
     about: 'Reads a minute for one account or address in one worker; 0 is no limit.',
-    usual: '240',
+    default: '240',
   },
   REFUSAL_RATE: {
     about: 'Writes a minute that may be refused to one account or address in one worker; 0 is no ' +
       'limit.',
-    usual: '600',
+    default: '600',
   },
-  JWKS_MAX_AGE: { about: 'Seconds for which fetched signing keys serve.', usual: '60' },
+  JWKS_MAX_AGE: { about: 'Seconds for which fetched signing keys serve.', default: '60' },
   GATEWAY_MAX_AGE: {
     about:
       'Chat gateway: seconds a socket lives at most, then it is closed with 1012. Without it 140 in a worker, just less than ' +
       'one lives on the smallest plan (380 fits from Pro on), and no end in a process of its own.',
-    usual: '0',
+    default: '0',
   },
   GATEWAY_MESSAGES: {
     about: 'Chat gateway: messages a second of one socket; 0 is no limit.',
-    usual: '5',
+    default: '5',
   },
   GATEWAY_SOCKETS: {
     about: 'Chat gateway: sockets of one account in one process; a further one ends the oldest.',
-    usual: '10',
+    default: '10',
   },
   GATEWAY_JOINS: {
     about: "Chat gateway: joins a second at Realtime; the plan's, less what apps join themselves.",
-    usual: '50',
+    default: '50',
   },
   HOST: {
     about: 'Chat gateway: the address that it listens on.',
-    usual: '0.0.0.0',
+    default: '0.0.0.0',
     by: 'process',
   },
-  PORT: { about: 'Chat gateway: the port that it listens on.', usual: '8080', by: 'process' },
+  PORT: { about: 'Chat gateway: the port that it listens on.', default: '8080', by: 'process' },
   SMS_PROVIDER: {
     about: '`twilio` (with `SMS_ACCOUNT_SID`, `SMS_AUTH_TOKEN`, `SMS_SENDER`), `kwtsms` ' +
       '(`SMS_USERNAME`, `SMS_PASSWORD`, `SMS_SENDER`) or `unifonic` (`SMS_APP_SID`, `SMS_SENDER`).',
@@ -142,14 +142,14 @@ const declared = {
   },
   TAP_SECRET_KEY: { about: 'Tap: the API key, which also signs webhooks.', secret: true },
   TAP_SECRET_KEY_OLD: { about: 'Tap: the key before, while it is being changed.', secret: true },
-  TAP_SOURCE: { about: 'Tap: which ways to pay it offers.', usual: 'src_all' },
+  TAP_SOURCE: { about: 'Tap: which ways to pay it offers.', default: 'src_all' },
   MYFATOORAH_TOKEN: { about: 'MyFatoorah: the API key.', secret: true },
   MYFATOORAH_WEBHOOK_SECRET: { about: 'MyFatoorah: what signs webhooks.', secret: true },
   MYFATOORAH_WEBHOOK_SECRET_OLD: {
     about: 'MyFatoorah: the one before, while it is being changed.',
     secret: true,
   },
-  MYFATOORAH_MODE: { about: 'MyFatoorah: `live` or `test`.', usual: 'test' },
+  MYFATOORAH_MODE: { about: 'MyFatoorah: `live` or `test`.', default: 'test' },
   FCM_SERVICE_ACCOUNT: {
     about: 'The JSON of a Firebase service account; without it pushes wait in ' +
       '`private.push_outbox` for a day.',

@@ -19,7 +19,7 @@ type Waiting = {
 /** What the database says of one that it stored; null for one that must be sent alone. */
 type Outcome = { answer: unknown; rate: string } | null
 
-const mostTogether = 32
+const batchLimit = 32
 /**
  * Milliseconds that a message waits at most for one before it of its sender or conversation, to stay
  * behind it; and that all wait for many that went together. These may meet a lock, a slow disk or no
@@ -60,7 +60,7 @@ const mayWait = (context: CallContext, { type, mediaId, replyToId }: Message) =>
 
 function sendWaiting() {
   if (newest) return
-  const all = takeTogether()
+  const all = takeBatch()
   if (all.length === 0) return
   const time = all.length > 1 ? patience : Math.min(patience, patienceForOne * 2 ** onTheirWay.size)
   const sending: Sending = { keys: all.flatMap(keysOf) }
@@ -78,7 +78,7 @@ function sendWaiting() {
     sending.timer = setTimeout(letAllGo, patience - time)
     letOthersGo()
   }, time)
-  void sendTogether(all).finally(() => {
+  void sendBatch(all).finally(() => {
     clearTimeout(sending.timer)
     onTheirWay.delete(sending)
     letAllGo()
@@ -91,14 +91,14 @@ const keysOf = ({ context, message }: Waiting): unknown[] => [
 ]
 
 /** The first that wait, one of each account and conversation: these stay in their order. */
-function takeTogether(): Waiting[] {
+function takeBatch(): Waiting[] {
   const taken: Waiting[] = []
   const left: Waiting[] = []
   const seen = new Set([...onTheirWay].flatMap(({ keys }) => keys))
   for (const one of waiting) {
     const keys = keysOf(one)
     const isFirst = !keys.some((key) => seen.has(key))
-    ;(isFirst && taken.length < mostTogether ? taken : left).push(one)
+    ;(isFirst && taken.length < batchLimit ? taken : left).push(one)
     keys.forEach((key) => seen.add(key))
   }
   waiting.splice(0, waiting.length, ...left)
@@ -106,7 +106,7 @@ function takeTogether(): Waiting[] {
 }
 
 /** Nobody waits for those of many that have to be sent alone after all. */
-async function sendTogether(all: Waiting[]): Promise<void> {
+async function sendBatch(all: Waiting[]): Promise<void> {
   if (all.length === 1) return await finishAlone(all[0])
   const messages = all.map(({ context, message }) => {
     const { sub: accountId, sessionId } = context.get('caller')

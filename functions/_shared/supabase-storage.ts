@@ -37,7 +37,7 @@ export async function storeFile(
   bucket: Bucket,
   name: string,
   { type, pieces }: File,
-  facts: Record<string, unknown>,
+  metadata: Record<string, unknown>,
 ) {
   const send = async () =>
     isSuccess(
@@ -45,7 +45,7 @@ export async function storeFile(
         'content-type': type,
         'cache-control': cacheControl,
         'x-upsert': 'true',
-        'x-metadata': toBase64(JSON.stringify(facts)),
+        'x-metadata': toBase64(JSON.stringify(metadata)),
       }),
     )
   if (await send() || await send()) return

@@ -57,7 +57,7 @@ const table = route({
           z.object({
             code: z.string().describe('What programs go by; it never changes.'),
             status: z.int().min(400).max(599).describe('The HTTP status that it comes with.'),
-            ar: z.string().describe('The Arabic text, with {places} for facts.'),
+            ar: z.string().describe('The Arabic text, with {placeholders} for details.'),
             en: z.string().describe('The English text.'),
           }),
         ),

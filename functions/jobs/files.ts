@@ -6,7 +6,7 @@ import { type Bucket, removeFiles, saveFilesUrl } from '../_shared/supabase-stor
 type Due = { bucket: Bucket; names: string[] }[]
 
 /** Has Storage delete what the database names and confirms it, until nothing more is named. */
-export async function removeUnwantedFiles(): Promise<number> {
+export async function removeUnusedFiles(): Promise<number> {
   let all = 0
   let attempted: Due = []
   for (const end = Date.now() + 20_000;;) {
@@ -20,7 +20,7 @@ export async function removeUnwantedFiles(): Promise<number> {
 /** Compares files and rows, a stretch at each run. A difference is a fault of ours, so an alarm. */
 export async function compareFilesAndRows(): Promise<number> {
   await saveFilesUrl()
-  const wrong = await backend<number>('prove_media', {})
+  const wrong = await backend<number>('reconcile_media', {})
   if (wrong) await alarm('files_and_rows', 'media', { wrong })
   return wrong
 }

@@ -11,7 +11,7 @@ import { isSecretKey } from '../_shared/crypto.ts'
 import { backend, type BackendFunction } from '../_shared/db.ts'
 import { env } from '../_shared/env.ts'
 import { ensureDecoy } from '../_shared/supabase-auth.ts'
-import { compareFilesAndRows, removeUnwantedFiles } from './files.ts'
+import { compareFilesAndRows, removeUnusedFiles } from './files.ts'
 import { lookUpPayments, lookUpRefunds } from './payments.ts'
 import { sendPushes } from './push.ts'
 
@@ -27,24 +27,24 @@ const sqlJobs: BackendFunction[] = [
   'expire_listings',
   'drop_pushes',
   'fold_search_words',
-  'fold_views',
+  'count_views',
   'measure_responses',
   'give_up_payments',
-  'lapse_plans',
+  'downgrade_plans',
   'refresh_area_prices',
   'remind_of_plans',
   'renew_plans',
-  'sweep_alarms',
-  'sweep_codes',
-  'sweep_idempotency_keys',
-  'sweep_known_addresses',
-  'sweep_notification_events',
-  'sweep_notifications',
-  'sweep_office_ranks',
-  'sweep_publications',
-  'sweep_rates',
-  'sweep_social_tokens',
-  'sweep_views',
+  'purge_alarms',
+  'purge_codes',
+  'purge_idempotency_keys',
+  'purge_known_addresses',
+  'purge_notification_events',
+  'purge_notifications',
+  'purge_office_ranks',
+  'purge_publications',
+  'purge_rates',
+  'purge_social_tokens',
+  'purge_views',
   'warn_expiring_listings',
 ]
 
@@ -52,11 +52,11 @@ const sqlJobs: BackendFunction[] = [
 const otherJobs: Record<string, () => Promise<number>> = {
   keep_decoy: ensureDecoy,
   recount_wallets: () => backend<number>('recount_wallets', {}),
-  sweep_auth_audit: () => backend<number>('sweep_auth_audit', {}),
+  purge_auth_audit: () => backend<number>('purge_auth_audit', {}),
   look_up_payments: lookUpPayments,
   look_up_refunds: lookUpRefunds,
-  remove_files: removeUnwantedFiles,
-  prove_media: compareFilesAndRows,
+  remove_files: removeUnusedFiles,
+  reconcile_media: compareFilesAndRows,
 }
 
 /** What people wait for. `jobs/<name>` runs one of them alone, whatever else is running. */
@@ -113,9 +113,9 @@ function seenAddress(request: Request) {
   }
 }
 
-async function runAll(asked: string) {
+async function runAll(job: string) {
   const outcomes: Awaited<ReturnType<typeof run>>[] = []
-  if (asked === 'jobs') {
+  if (job === 'jobs') {
     for (const name of sqlJobs) outcomes.push(await run(name, () => untilDone(name, 10_000)))
     for (const [name, work] of Object.entries(otherJobs)) outcomes.push(await run(name, work))
     await reportFailures(outcomes)
@@ -123,13 +123,13 @@ async function runAll(asked: string) {
     await backend('note_jobs_ran', {}).catch(() => {})
   }
   const quick = Object.entries(frequentJobs).filter(([name]) =>
-    !Object.hasOwn(frequentJobs, asked) || name === asked
+    !Object.hasOwn(frequentJobs, job) || name === job
   )
   // All at once: no push waits for a broadcast to many. What is still running is not started again:
   // jobs that wait for a lock must not take all connections from people.
   outcomes.push(
     ...await Promise.all(quick.map(async ([name, work]) => {
-      if (asked === name) return await run(name, work)
+      if (job === name) return await run(name, work)
       if (running.has(name)) return [name, { done: 0 }] as const
       running.add(name)
       return await run(name, work).finally(() => running.delete(name))
@@ -142,9 +142,9 @@ Deno.serve(async (request) => {
   if (!isSecretKey(request.headers.get('apikey'))) {
     return Response.json({ error: { code: 'token_missing' } }, { status: 401 })
   }
-  const asked = new URL(request.url).pathname.split('/').at(-1)!
-  if (asked === 'address') return Response.json(seenAddress(request))
-  const work = runAll(asked)
+  const job = new URL(request.url).pathname.split('/').at(-1)!
+  if (job === 'address') return Response.json(seenAddress(request))
+  const work = runAll(job)
   // The caller may stop waiting before it is done.
   inBackground(work)
   return Response.json(Object.fromEntries(await work))

@@ -52,13 +52,13 @@ export const providers: Provider[] = [configuredTap(), configuredMyFatoorah(), c
 export const providerNamed = (name: string) => providers.find((one) => one.name === name)
 
 function chosen(): Provider | undefined {
-  const wanted = setting('PAYMENT_PROVIDER')
-  if (!wanted) return undefined
-  if (!['tap', 'myfatoorah', 'sandbox'].includes(wanted)) {
+  const chosen = setting('PAYMENT_PROVIDER')
+  if (!chosen) return undefined
+  if (!['tap', 'myfatoorah', 'sandbox'].includes(chosen)) {
     throw new Error('The setting PAYMENT_PROVIDER must be one of tap, myfatoorah, sandbox.')
   }
-  const provider = providerNamed(wanted)
-  if (!provider) alarm('provider_not_configured', wanted)
+  const provider = providerNamed(chosen)
+  if (!provider) alarm('provider_not_configured', chosen)
   return provider
 }
 

@@ -1,7 +1,7 @@
 /** Events of providers: the provider is asked about each, and its answer goes to the database. */
 import { sha256 } from '../_shared/crypto.ts'
 import { backend } from '../_shared/db.ts'
-import type { Provider, ProviderEvent, RefundTruth } from './provider.ts'
+import type { Provider, ProviderEvent, RefundAnswer } from './provider.ts'
 
 /** `final`: the outcome is known. Until then the same event is looked up again. */
 export type Received = { received: true; duplicate: boolean; outcome?: string; final?: boolean }
@@ -70,25 +70,25 @@ async function lookUpAndSave(
     reportedAmount: event.amount,
     reportedCurrency: event.currency,
   }
-  let facts: Awaited<ReturnType<typeof factsOf>>
+  let answers: Awaited<ReturnType<typeof answersOf>>
   try {
-    facts = await factsOf(provider, event)
+    answers = await answersOf(provider, event)
   } catch (error) {
     // One that is final already is a repetition whether or not the provider answers.
     const { provider, eventKey } = row
     if (await backend<boolean>('is_known_event', { provider, eventKey })) return duplicate
     throw error
   }
-  const charge = facts.charge ?? undefined
-  if (event.kind !== 'refund') return await backend('receive_payment', { ...row, truth: charge })
-  return await backend('receive_refund', { ...row, charge, refund: facts.refund ?? undefined })
+  const charge = answers.charge ?? undefined
+  if (event.kind !== 'refund') return await backend('receive_payment', { ...row, answer: charge })
+  return await backend('receive_refund', { ...row, charge, refund: answers.refund ?? undefined })
 }
 
 /** What the provider says of the charge, and of the refund where it is about one. */
-async function factsOf(provider: Provider, { kind, ref, refundRef }: ProviderEvent) {
-  const chargeOf = (wanted: string | null | undefined) =>
-    wanted
-      ? provider.lookUp({ ref: wanted, paymentId: '', createdAt: new Date().toISOString() })
+async function answersOf(provider: Provider, { kind, ref, refundRef }: ProviderEvent) {
+  const chargeOf = (chargeRef: string | null | undefined) =>
+    chargeRef
+      ? provider.lookUp({ ref: chargeRef, paymentId: '', createdAt: new Date().toISOString() })
       : null
   if (kind === 'other') return { charge: null, refund: null }
   if (kind === 'payment') return { charge: await chargeOf(ref), refund: null }
@@ -96,7 +96,7 @@ async function factsOf(provider: Provider, { kind, ref, refundRef }: ProviderEve
   return { charge: await chargeOf(refund?.chargeRef ?? ref), refund }
 }
 
-const saveRefund = (provider: Provider, refund: RefundTruth): Promise<Received> =>
+const saveRefund = (provider: Provider, refund: RefundAnswer): Promise<Received> =>
   backend('receive_refund', {
     provider: provider.name,
     eventKey: `look-up refund ${refund.refundRef} ${refund.status}`,
@@ -125,12 +125,12 @@ export async function lookUp(
   provider: Provider,
   { paymentId, ref, createdAt }: { paymentId: string; ref: string | null; createdAt: string },
 ): Promise<Received | undefined> {
-  const truth = await provider.lookUp({ ref, paymentId, createdAt })
-  if (!truth) return undefined
+  const answer = await provider.lookUp({ ref, paymentId, createdAt })
+  if (!answer) return undefined
   return await backend('receive_payment', {
     provider: provider.name,
-    eventKey: `look-up ${paymentId} ${truth.status}`,
+    eventKey: `look-up ${paymentId} ${answer.status}`,
     kind: 'look_up',
-    truth,
+    answer,
   })
 }

@@ -10,12 +10,12 @@ import {
   threeDecimals,
 } from './provider-api.ts'
 import {
+  type ChargeAnswer,
   type Provider,
   ProviderDeclined,
   type ProviderEvent,
   ProviderUnreachable,
-  type RefundTruth,
-  type Truth,
+  type RefundAnswer,
 } from './provider.ts'
 import { isSignedBy, parseObject } from './webhook-signatures.ts'
 
@@ -36,7 +36,7 @@ function dataOf({ status, body }: Answer): Json {
   throw new ProviderDeclined(`HTTP ${status}`)
 }
 
-function refundTruthOf(refund: Json, chargeRef: string | null): RefundTruth {
+function refundAnswerOf(refund: Json, chargeRef: string | null): RefundAnswer {
   return {
     refundRef: idOf(refund.RefundId),
     chargeRef: chargeRef ?? text(refund.InvoiceId),
@@ -59,7 +59,7 @@ function isOver({ ExpiryDate: date, ExpiryTime: time }: Json): boolean {
   return Number.isFinite(end) && end < Date.now()
 }
 
-function truthOf(status: Json, mode: Truth['mode']): Truth {
+function chargeAnswerOf(status: Json, mode: ChargeAnswer['mode']): ChargeAnswer {
   const tries: Json[] = Array.isArray(status.InvoiceTransactions) ? status.InvoiceTransactions : []
   const success = tries.find(isSuccess)
   const paid = success !== undefined &&
@@ -82,7 +82,7 @@ function truthOf(status: Json, mode: Truth['mode']): Truth {
   }
 }
 
-const refundStates: Record<string, RefundTruth['status']> = {
+const refundStates: Record<string, RefundAnswer['status']> = {
   Refunded: 'refunded',
   REFUNDED: 'refunded',
   Canceled: 'failed',
@@ -239,7 +239,7 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
         'GetPaymentStatus',
         ref ? { Key: ref, KeyType: 'InvoiceId' } : { Key: paymentId, KeyType: 'CustomerReference' },
       )
-      return status && truthOf(status, mode)
+      return status && chargeAnswerOf(status, mode)
     },
 
     async refund({ refundId, chargeRef, amount, reason }) {
@@ -263,12 +263,12 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
     async lookUpRefund(refundRef, chargeRef) {
       const refunds = await refundsBy('RefundId', refundRef)
       const refund = refunds.find(({ RefundId }) => String(RefundId) === refundRef)
-      return refund ? refundTruthOf(refund, chargeRef) : null
+      return refund ? refundAnswerOf(refund, chargeRef) : null
     },
 
     async refundsOf(chargeRef) {
       const refunds = await refundsBy('InvoiceId', chargeRef)
-      return refunds.map((refund) => refundTruthOf(refund, chargeRef))
+      return refunds.map((refund) => refundAnswerOf(refund, chargeRef))
     },
 
     verify(given, raw) {

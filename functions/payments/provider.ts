@@ -17,7 +17,7 @@ export type Order = {
 export type Charge = { ref: string; redirectUrl: string }
 
 /** What the provider answers when it is asked: the only thing that is believed. */
-export type Truth = {
+export type ChargeAnswer = {
   ref: string
   /** Our payment's id, as it was given when the charge was made. */
   reference: string | null
@@ -40,7 +40,7 @@ export type RefundOrder = {
   reason: string
 }
 
-export type RefundTruth = {
+export type RefundAnswer = {
   refundRef: string
   /** Our refund's id; not every provider returns it. */
   reference?: string | null
@@ -73,12 +73,12 @@ export type Provider = {
   charge(order: Order): Promise<Charge>
   /** By its own id, or where that never came by ours. Null when the provider knows none. */
   lookUp(
-    wanted: { ref: string | null; paymentId: string; createdAt: string },
-  ): Promise<Truth | null>
-  refund(order: RefundOrder): Promise<Pick<RefundTruth, 'refundRef' | 'status'>>
-  lookUpRefund(refundRef: string, chargeRef: string | null): Promise<RefundTruth | null>
+    payment: { ref: string | null; paymentId: string; createdAt: string },
+  ): Promise<ChargeAnswer | null>
+  refund(order: RefundOrder): Promise<Pick<RefundAnswer, 'refundRef' | 'status'>>
+  lookUpRefund(refundRef: string, chargeRef: string | null): Promise<RefundAnswer | null>
   /** All refunds of a charge, where the provider does not know them by our name. */
-  refundsOf?(chargeRef: string): Promise<RefundTruth[]>
+  refundsOf?(chargeRef: string): Promise<RefundAnswer[]>
   /** Undefined unless the signature over the raw body is valid. */
   verify(headers: Headers, raw: Uint8Array): ProviderEvent | undefined
 }

@@ -5,7 +5,7 @@
 import { hmacSha256 } from '../_shared/crypto.ts'
 import { backend } from '../_shared/db.ts'
 import { text } from './provider-api.ts'
-import type { Provider, RefundTruth, Truth } from './provider.ts'
+import type { ChargeAnswer, Provider, RefundAnswer } from './provider.ts'
 import { isSignedBy, parseObject } from './webhook-signatures.ts'
 
 type Settings = { url: string; secret: string }
@@ -36,13 +36,13 @@ export function sandbox({ url, secret }: Settings): Provider {
     },
 
     lookUp: ({ ref, paymentId }) =>
-      backend<Truth | null>('sandbox_look_up', { id: ref, reference: paymentId }),
+      backend<ChargeAnswer | null>('sandbox_look_up', { id: ref, reference: paymentId }),
 
     refund: ({ chargeRef, refundId, amount }) =>
-      backend<RefundTruth>('sandbox_refund', { chargeId: chargeRef, reference: refundId, amount }),
+      backend<RefundAnswer>('sandbox_refund', { chargeId: chargeRef, reference: refundId, amount }),
 
     lookUpRefund: (refundRef) =>
-      backend<RefundTruth | null>('sandbox_refund_look_up', { id: refundRef, reference: null }),
+      backend<RefundAnswer | null>('sandbox_refund_look_up', { id: refundRef, reference: null }),
 
     verify(given, raw) {
       const [, time, sign] =

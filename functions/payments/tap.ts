@@ -10,7 +10,12 @@ import {
   text,
   threeDecimals,
 } from './provider-api.ts'
-import { type Provider, ProviderMismatch, type RefundTruth, type Truth } from './provider.ts'
+import {
+  type ChargeAnswer,
+  type Provider,
+  ProviderMismatch,
+  type RefundAnswer,
+} from './provider.ts'
 import { isSignedBy, parseObject } from './webhook-signatures.ts'
 
 type Settings = {
@@ -21,7 +26,7 @@ type Settings = {
   callbackUrl: string
 }
 
-const states: Record<string, Truth['status']> = {
+const states: Record<string, ChargeAnswer['status']> = {
   CAPTURED: 'paid',
   ABANDONED: 'failed',
   CANCELLED: 'failed',
@@ -32,7 +37,7 @@ const states: Record<string, Truth['status']> = {
   VOID: 'failed',
 }
 
-const refundStates: Record<string, RefundTruth['status']> = {
+const refundStates: Record<string, RefundAnswer['status']> = {
   REFUNDED: 'refunded',
   CANCELLED: 'failed',
   FAILED: 'failed',
@@ -40,7 +45,7 @@ const refundStates: Record<string, RefundTruth['status']> = {
   RESTRICTED: 'failed',
 }
 
-function truthOf(charge: Json): Truth {
+function chargeAnswerOf(charge: Json): ChargeAnswer {
   const { reference = {}, source = {}, transaction = {} } = charge
   return {
     ref: idOf(charge.id),
@@ -59,7 +64,7 @@ function truthOf(charge: Json): Truth {
   }
 }
 
-const refundTruthOf = (refund: Json): RefundTruth => ({
+const refundAnswerOf = (refund: Json): RefundAnswer => ({
   refundRef: idOf(refund.id),
   reference: text(refund.reference?.merchant),
   chargeRef: text(refund.charge_id),
@@ -103,7 +108,7 @@ export function tap({ url, keys, source, callbackUrl }: Settings): Provider {
     status === 404 || status === 400 && String(body.errors?.[0]?.code) === '1144'
   const mode = key.startsWith('sk_live') ? 'live' : 'test'
 
-  async function find(paymentId: string, createdAt: string): Promise<Truth | null> {
+  async function find(paymentId: string, createdAt: string): Promise<ChargeAnswer | null> {
     const from = Date.parse(createdAt)
     let after: string | undefined
     for (let page = 0; page < 4; page++) {
@@ -116,7 +121,7 @@ export function tap({ url, keys, source, callbackUrl }: Settings): Provider {
       )
       const charges: Json[] = Array.isArray(answer.charges) ? answer.charges : []
       const found = charges.find(({ reference }) => reference?.transaction === paymentId)
-      if (found) return truthOf(found)
+      if (found) return chargeAnswerOf(found)
       if (!answer.has_more || !charges.length) break
       after = charges.at(-1).id
     }
@@ -171,7 +176,7 @@ export function tap({ url, keys, source, callbackUrl }: Settings): Provider {
         headers,
       )
       if (unknown(answer)) return null
-      return truthOf(successBody(answer))
+      return chargeAnswerOf(successBody(answer))
     },
 
     async refund({ refundId, chargeRef, amount, currency, reason }) {
@@ -185,7 +190,7 @@ export function tap({ url, keys, source, callbackUrl }: Settings): Provider {
           post: { url: callbackUrl },
         }),
       )
-      return refundTruthOf(refund)
+      return refundAnswerOf(refund)
     },
 
     async lookUpRefund(refundRef) {
@@ -195,7 +200,7 @@ export function tap({ url, keys, source, callbackUrl }: Settings): Provider {
         headers,
       )
       if (unknown(answer)) return null
-      return refundTruthOf(successBody(answer))
+      return refundAnswerOf(successBody(answer))
     },
 
     verify(given, raw) {

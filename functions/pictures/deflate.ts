@@ -43,19 +43,19 @@ class Code {
     for (const length of lengths) counts[length]++
     counts[0] = 0
     const next = new Uint16Array(17)
-    const place = new Uint16Array(17)
+    const offsets = new Uint16Array(17)
     let unused = 1
     for (let length = 1; length < 16; length++) {
       unused = unused * 2 - counts[length]
       if (unused < 0) throw new BrokenFile('code')
       next[length + 1] = (next[length] + counts[length]) << 1
-      place[length + 1] = place[length] + counts[length]
+      offsets[length + 1] = offsets[length] + counts[length]
     }
     table.fill(0)
     for (let symbol = 0; symbol < lengths.length; symbol++) {
       const length = lengths[symbol]
       if (length === 0) continue
-      symbols[place[length]++] = symbol
+      symbols[offsets[length]++] = symbol
       if (length > direct) continue
       const first = reversed(next[length]++, length)
       const entry = symbol << 4 | length
@@ -175,7 +175,7 @@ class Stream {
     const distances = this.take(5) + 1
     const count = this.take(4) + 4
     const first = new Uint8Array(19)
-    for (const place of orderOfLengths.slice(0, count)) first[place] = this.take(3)
+    for (const symbol of orderOfLengths.slice(0, count)) first[symbol] = this.take(3)
     if (this.lengths.read(first) !== 0) throw new BrokenFile('code')
     const lengths = new Uint8Array(literals + distances)
     for (let at = 0; at < lengths.length;) {

@@ -22,10 +22,10 @@ export class Reader {
   }
 
   private skip(count: number): number {
-    const place = this.at
-    if (count < 0 || count > this.end - place) throw new BrokenFile('cut short')
+    const start = this.at
+    if (count < 0 || count > this.end - start) throw new BrokenFile('cut short')
     this.at += count
-    return place
+    return start
   }
 
   u8 = () => this.bytes[this.skip(1)]
@@ -34,15 +34,15 @@ export class Reader {
   u24 = () => this.u16(true) + this.u8() * 65536
 
   take(count: number): Bytes {
-    const place = this.skip(count)
-    return this.bytes.subarray(place, place + count)
+    const start = this.skip(count)
+    return this.bytes.subarray(start, start + count)
   }
 
   text = (count: number) => String.fromCharCode(...this.take(count))
 }
 
-export function startsWith(bytes: Uint8Array, wanted: number[], at = 0): boolean {
-  return wanted.every((byte, index) => bytes[at + index] === byte)
+export function startsWith(bytes: Uint8Array, expected: number[], at = 0): boolean {
+  return expected.every((byte, index) => bytes[at + index] === byte)
 }
 
 /** The same pieces, without empty ones and with neighbours joined to one. */

@@ -19,8 +19,8 @@ import {
 describe('the admin API', () => {
   test('needs the secret key', async () => {
     const { session } = await signedIn()
-    const asked = await auth('GET', '/admin/users', undefined, bearer(session.access_token))
-    expect([asked.status, asked.body.error_code]).toEqual([403, 'not_admin'])
+    const reply = await auth('GET', '/admin/users', undefined, bearer(session.access_token))
+    expect([reply.status, reply.body.error_code]).toEqual([403, 'not_admin'])
     expect((await auth('GET', '/admin/users')).status).toBe(401)
     const created = await auth(
       'POST',

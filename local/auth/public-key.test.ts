@@ -68,8 +68,8 @@ describe('REG-06 nothing with the public key', () => {
       const right = { ...known[i]![1], ...(path.endsWith('=password') && { password }) }
       for (const solved of [{}, { gotrue_meta_security: { captcha_token: 'XXXX.DUMMY.TOKEN' } }]) {
         const replies = []
-        for (const asked of [body, known[i]![1], right]) {
-          replies.push(await auth('POST', path, { ...asked, ...solved }))
+        for (const attempt of [body, known[i]![1], right]) {
+          replies.push(await auth('POST', path, { ...attempt, ...solved }))
         }
         for (const { status, headers, body } of replies) {
           expect([status, body.error_code], path).toEqual([400, 'captcha_failed'])

@@ -37,8 +37,8 @@ const lock: {
 // The bundler of hosted projects rejects newer versions.
 if (lock.version !== '4') problems.push(`functions/deno.lock has version ${lock.version}`)
 if (text.includes('://')) problems.push('functions/deno.lock names where packages come from')
-const wanted = Object.entries(imported).map(([name, version]) => `npm:${name}@${version}`)
-if (String(lock.workspace.dependencies) !== String(wanted.sort())) {
+const expected = Object.entries(imported).map(([name, version]) => `npm:${name}@${version}`)
+if (String(lock.workspace.dependencies) !== String(expected.sort())) {
   problems.push('functions/deno.lock is not of this functions/deno.json')
 }
 const installed = lockedPackages()

@@ -62,8 +62,8 @@ export async function openRegistry() {
 
 /** Packs the packages into a folder by npm, and lists them. */
 async function packed(packages: Map<string, Locked>, folder: string) {
-  const wanted = [...packages].map(([name, { version }]) => `${name}@${version}`)
-  const args = ['pack', '--json', '--prefer-offline', '--pack-destination', folder, ...wanted]
+  const packageNames = [...packages].map(([name, { version }]) => `${name}@${version}`)
+  const args = ['pack', '--json', '--prefer-offline', '--pack-destination', folder, ...packageNames]
   const npm = process.env.npm_execpath
   const [command, before] = npm ? [process.execPath, [npm]] : ['npm', []]
   const { stdout } = await promisify(execFile)(command, [...before, ...args], {

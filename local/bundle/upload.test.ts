@@ -85,13 +85,13 @@ describe('the upload of a function', () => {
 
   test.each(names)('of %s has all that it needs to start in an empty folder', async (name) => {
     const { entrypoint, files } = sent.get(name)!
-    const place = folder()
+    const directory = folder()
     for (const [path, content] of files) {
-      mkdirSync(dirname(join(place, path)), { recursive: true })
-      writeFileSync(join(place, path), content)
+      mkdirSync(dirname(join(directory, path)), { recursive: true })
+      writeFileSync(join(directory, path), content)
     }
-    writeFileSync(join(place, 'start.ts'), starter(entrypoint))
-    const { stdout } = await runDeno(place, registry.url, [
+    writeFileSync(join(directory, 'start.ts'), starter(entrypoint))
+    const { stdout } = await runDeno(directory, registry.url, [
       'run',
       '--frozen',
       '--allow-all',

@@ -46,7 +46,7 @@ function openApp(stack: Stack, role: string, schemas: string[], studio: boolean)
 function restServer(fetch: Fetch): Server {
   return createServer((request, response) => {
     if (!request.url!.startsWith('/rest/v1/')) return response.writeHead(404).end()
-    void pass(request, response, async (asked) => await asPostgrest(asked, fetch))
+    void pass(request, response, async (incoming) => await asPostgrest(incoming, fetch))
   })
 }
 

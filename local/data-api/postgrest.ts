@@ -11,12 +11,12 @@ const errorResponse = (
 ) => Response.json({ code, details, hint: null, message } satisfies PostgrestError, { status })
 
 /** Calls the package, and reports a malformed request as PostgREST would. */
-export async function asPostgrest(asked: Request, fetch: Fetch): Promise<Response> {
-  const { pathname } = new URL(asked.url)
+export async function asPostgrest(request: Request, fetch: Fetch): Promise<Response> {
+  const { pathname } = new URL(request.url)
   if (!isDecodable(pathname)) {
     return errorResponse(404, 'PGRST125', 'Invalid path specified in request URL')
   }
-  const answer = await fetch(asked)
+  const answer = await fetch(request)
   if (answer.status !== 500 && answer.status !== 404) return answer
   const { code, message, details }: Partial<PostgrestError> = await answer.clone().json().catch(
     () => ({}),

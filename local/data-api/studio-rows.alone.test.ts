@@ -15,13 +15,13 @@ async function useTheMarketplace() {
   const [seller, buyer] = await Promise.all([signUp(), signUp()])
   const { id } = await publishListing(seller)
   await insertOrganisation(seller.id)
-  const acts = [
+  const actions = [
     await buyer.post(`/favorites/${id}`),
     await buyer.post(`/properties/${id}/contact`, { kind: 'chat' }),
     await buyer.post('/reports', { targetType: 'property', targetId: id, reason: 'fraud' }),
     await buyer.patch('/settings', { marketingConsent: true }),
   ]
-  for (const { status, body } of acts) expect(status, JSON.stringify(body)).toBeLessThan(300)
+  for (const { status, body } of actions) expect(status, JSON.stringify(body)).toBeLessThan(300)
   await postMessage(buyer, await conversationBetween(buyer, seller))
   await topUp(buyer)
 }

@@ -8,12 +8,12 @@ export const refusal = (status: number, message: string, more: object = {}) =>
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
 /** Answers the row as written, or says why it was not. `?column=eq.value` for each part of its key. */
-export async function writeRow(asked: Request, sql: Sql): Promise<Response> {
-  const { pathname, searchParams } = new URL(asked.url)
-  const schema = asked.headers.get('content-profile') ?? 'public'
+export async function writeRow(request: Request, sql: Sql): Promise<Response> {
+  const { pathname, searchParams } = new URL(request.url)
+  const schema = request.headers.get('content-profile') ?? 'public'
   const table = `${quoted(schema)}.${quoted(decodeURIComponent(pathname.split('/').at(-1)!))}`
   const filters = [...searchParams].filter(([name]) => name !== 'select')
-  if (asked.method !== 'POST') {
+  if (request.method !== 'POST') {
     if (filters.length === 0) return refusal(400, 'Say which row: the filter is missing.')
     const unclear = filters.find(([, value]) =>
       !value.startsWith('eq.') || value === 'eq.undefined'
@@ -23,8 +23,8 @@ export async function writeRow(asked: Request, sql: Sql): Promise<Response> {
     }
   }
   const key = Object.fromEntries(filters.map(([name, value]) => [name, value.slice(3)]))
-  const values = await asked.json().catch(() => undefined) as Record<string, unknown> | undefined
-  const statement = statementOf(asked.method, table, Object.keys(key), Object.keys(values ?? {}))
+  const values = await request.json().catch(() => undefined) as Record<string, unknown> | undefined
+  const statement = statementOf(request.method, table, Object.keys(key), Object.keys(values ?? {}))
   if (!statement) return refusal(400, 'Say what to write.')
   try {
     const rows = await sql.begin(async (transaction) => {
@@ -36,7 +36,7 @@ export async function writeRow(asked: Request, sql: Sql): Promise<Response> {
     })
     if (rows.length === 0) return refusal(404, 'No row has this key any more: nothing was written.')
     return Response.json(rows.map(({ row }) => row), {
-      status: asked.method === 'POST' ? 201 : 200,
+      status: request.method === 'POST' ? 201 : 200,
     })
   } catch (error) {
     const { code, message, detail, hint } = error as Record<string, string>

@@ -26,15 +26,15 @@ const pageFiles: Record<string, [file: string, type: string]> = {
 }
 
 /** Answers the page, what it reads of the catalogue, and rows; nothing else of the package. */
-export async function answerStudio(asked: Request, fetch: Fetch, sql: Sql): Promise<Response> {
-  const { pathname } = new URL(asked.url)
-  const reads = asked.method === 'GET' || asked.method === 'HEAD'
+export async function answerStudio(request: Request, fetch: Fetch, sql: Sql): Promise<Response> {
+  const { pathname } = new URL(request.url)
+  const reads = request.method === 'GET' || request.method === 'HEAD'
   if (pathname.startsWith('/rest/v1/')) {
-    return reads ? await asHex(await fetch(asked)) : await writeRow(asked, sql)
+    return reads ? await asHex(await fetch(request)) : await writeRow(request, sql)
   }
   if (!reads) return refusal(405, 'method not allowed')
   if (pathname === '/tables') {
-    const found = await fetch(new Request(new URL('/_system/introspect', asked.url), asked))
+    const found = await fetch(new Request(new URL('/_system/introspect', request.url), request))
     return Response.json(tablesOf(await found.json() as Catalogue))
   }
   const [file, type] = pageFiles[pathname] ?? []

@@ -23,8 +23,8 @@ export function checkConfig(text: string, env: NodeJS.ProcessEnv) {
     .filter(([, table]) => (table as Table).enabled !== false)
   const problems = [
     ...settings.flatMap(({ file: path, written, value }) => {
-      const wanted = JSON.stringify(written ?? value)
-      return path && JSON.stringify(at(path)) !== wanted ? [`${path} must be ${wanted}`] : []
+      const expected = JSON.stringify(written ?? value)
+      return path && JSON.stringify(at(path)) !== expected ? [`${path} must be ${expected}`] : []
     }),
     ...named(file).filter((name) => !env[name])
       // It would be sent literally.

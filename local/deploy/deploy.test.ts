@@ -40,7 +40,7 @@ afterAll(async () => {
 const deploy = (settings: Settings = {}, ...flags: string[]) =>
   runDeploy(platform, settings, ...flags)
 
-const asked = () => platform.sent.map(({ method, path }) => `${method} ${path}`)
+const requests = () => platform.sent.map(({ method, path }) => `${method} ${path}`)
 const bodyOf = (method: string, path: string) =>
   platform.sent.filter((one) => one.method === method && one.path === path).map(({ body }) => body)
 
@@ -87,7 +87,7 @@ describe('deploying to a new project', () => {
       expect(output).toContain('run it again when this is fixed')
     })
     first = new Map(platform.secrets)
-    const steps = asked().map((one) => one.replace(/\?.*/, ''))
+    const steps = requests().map((one) => one.replace(/\?.*/, ''))
     expect(steps).toEqual([
       // A role is lent, for the migrations and to give the facade its password.
       'POST /cli/login-role',
@@ -179,7 +179,7 @@ describe('deploying to a new project', () => {
     outputs.push(output)
     expect(output).toContain('Deployed.')
     expect(code).toBe(0)
-    expect(asked().map((one) => one.replace(/\?.*/, ''))).toEqual([
+    expect(requests().map((one) => one.replace(/\?.*/, ''))).toEqual([
       'POST /cli/login-role',
       ...Array(3).fill('POST /functions/deploy'),
       'PUT /functions',
@@ -242,7 +242,7 @@ describe('deploying to a new project', () => {
       outputs.push(output)
       expect(code).toBe(1)
       expect(output).toContain('Another deployment to this project is in progress')
-      expect(asked()).toEqual(['POST /cli/login-role'])
+      expect(requests()).toEqual(['POST /cli/login-role'])
     } finally {
       await other.end()
     }
@@ -258,7 +258,7 @@ describe('deploying to a new project', () => {
       outputs.push(output)
       expect(output).toContain('-- migrations')
       expect(output).not.toContain('Stopped at "migrations"')
-      expect(asked()).not.toContain('POST /cli/login-role')
+      expect(requests()).not.toContain('POST /cli/login-role')
     })
   })
 
@@ -267,7 +267,7 @@ describe('deploying to a new project', () => {
     outputs.push(output)
     expect(code).toBe(1)
     expect(output).toMatch(/^Could not connect to the database: password authentication failed/m)
-    expect(asked()).toEqual([])
+    expect(requests()).toEqual([])
   })
 
   test('shows no secret in its output or on a command line', () => {

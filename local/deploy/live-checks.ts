@@ -64,7 +64,7 @@ const fromRight = (list: string[], hops: number) => list.at(-hops)
  * platform wrote are the same whether or not the caller forges some, and the first of them is the
  * caller's.
  */
-export async function measureHops(url: string, key: string, wanted?: number): Promise<number> {
+export async function measureHops(url: string, key: string, chosen?: number): Promise<number> {
   const forgery = unusedAddress()
   const look = async () => {
     const [plain, forged] = [await seenFrom(url, key), await seenFrom(url, key, forgery)]
@@ -77,13 +77,13 @@ export async function measureHops(url: string, key: string, wanted?: number): Pr
   const fit = plain.map((_, index) => index + 1).filter((hops) =>
     fromRight(plain, hops) === own && fromRight(forged, hops) === own
   )
-  const best = wanted ?? fit[0]
+  const best = chosen ?? fit[0]
   if (best !== undefined && own && own !== forgery && fit.includes(best)) return best
   throw new UserError(
-    wanted === undefined
+    chosen === undefined
       ? 'No entry of X-Forwarded-For is the caller whatever the caller sends, so rates cannot be counted.'
-      : `CLIENT_IP_HOPS=${wanted} names ${fromRight(forged, wanted) ?? 'nothing'} where a caller ` +
-        `sends ${forgery}, and ${fromRight(plain, wanted) ?? 'nothing'} where it does not. ` +
+      : `CLIENT_IP_HOPS=${chosen} names ${fromRight(forged, chosen) ?? 'nothing'} where a caller ` +
+        `sends ${forgery}, and ${fromRight(plain, chosen) ?? 'nothing'} where it does not. ` +
         `Leave it out, or set ${fit[0] ?? 'what you have measured'}.`,
   )
 }
@@ -134,15 +134,17 @@ export async function smokeTest(
   }
   const answered: string[] = []
   for (const name of functions) {
-    const [url, wanted, headers] = questions[name] ?? [`${functionsUrl}/${name}`, 200]
+    const [url, expected, headers] = questions[name] ?? [`${functionsUrl}/${name}`, 200]
     let last = 0
     const well = await retryUntil(async () => {
       const response = await ask(url, { headers })
       await response.body?.cancel()
       last = response.status
-      return last === wanted ? true : undefined
+      return last === expected ? true : undefined
     })
-    if (!well) throw new UserError(`The function ${name} answers ${last} at ${url}, not ${wanted}.`)
+    if (!well) {
+      throw new UserError(`The function ${name} answers ${last} at ${url}, not ${expected}.`)
+    }
     answered.push(name)
   }
   const health = await retryUntil(async () => {

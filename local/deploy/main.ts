@@ -145,10 +145,10 @@ const siteUrl = (value: string) => ({ at: 'auth' as const, key: 'site_url', valu
 
 /** Measured at every address that clients use: if they differ, one of them can be forged. */
 async function measured(env: NodeJS.ProcessEnv, bases: string[], key: string): Promise<number> {
-  const wanted = env.CLIENT_IP_HOPS ? Number(env.CLIENT_IP_HOPS) : undefined
+  const chosen = env.CLIENT_IP_HOPS ? Number(env.CLIENT_IP_HOPS) : undefined
   const found: number[] = []
   for (const base of new Set(bases)) {
-    found.push(await measureHops(`${base}/jobs/address`, key, wanted))
+    found.push(await measureHops(`${base}/jobs/address`, key, chosen))
   }
   if (new Set(found).size === 1) return found[0]!
   throw new UserError(
@@ -174,7 +174,7 @@ async function cli({ ref, apiUrl }: DeployInput, args: string[]): Promise<void> 
 
 /** The CLI accepts another Management API only from a file. */
 function profile(apiUrl: string): Record<string, string> {
-  if (apiUrl === variables.SUPABASE_API_URL.usual) return {}
+  if (apiUrl === variables.SUPABASE_API_URL.default) return {}
   const file = join(folder, 'profile.yaml')
   const host = new URL(apiUrl).hostname
   const lines = { name: 'own', api_url: apiUrl, dashboard_url: apiUrl, project_host: host }

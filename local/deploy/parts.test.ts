@@ -125,12 +125,12 @@ describe('the Management API', () => {
   })
 
   test('gets no write twice, except after a 429', async () => {
-    let asked = 0
-    platform.fails = () => (asked++, 503)
+    let requests = 0
+    platform.fails = () => (requests++, 503)
     const send = management().send('POST', '/secrets', [{ name: 'A', value: 'the-value-of-it' }])
     // Nor is what it says of secrets, which may repeat them.
     await expect(send).rejects.toThrow(/^POST \/secrets: 503$/)
-    expect(asked).toBe(1)
+    expect(requests).toBe(1)
     platform.fails = () => undefined
   })
 })

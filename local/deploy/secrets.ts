@@ -44,8 +44,8 @@ export function invalidSecrets(env: NodeJS.ProcessEnv): string[] {
     }
   }
   for (const [name, choices] of Object.entries(providers)) {
-    const wanted = env[name]
-    if (wanted && !Object.hasOwn(choices, wanted)) {
+    const chosen = env[name]
+    if (chosen && !Object.hasOwn(choices, chosen)) {
       problems.push(`${name} must be one of ${Object.keys(choices).join(', ')}.`)
     }
   }

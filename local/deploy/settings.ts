@@ -88,8 +88,8 @@ export async function readSettings(management: Management): Promise<CurrentSetti
 }
 
 /** Those whose current value differs. */
-export const settingsThatDiffer = (current: CurrentSettings, among: Setting[]) =>
-  among.filter(({ at, key, value }) => valueAt(current[at], key) !== value)
+export const settingsThatDiffer = (current: CurrentSettings, candidates: Setting[]) =>
+  candidates.filter(({ at, key, value }) => valueAt(current[at], key) !== value)
 
 const valueAt = (value: unknown, key: string): unknown =>
   key.split('.').reduce((part, name) => (part as Record<string, unknown> | null)?.[name], value)
@@ -112,10 +112,10 @@ export async function setByApi(management: Management, own: Setting[]): Promise<
 /** Reads the settings back and throws if one differs. */
 export async function assertSettings(
   management: Management,
-  among: Setting[],
+  candidates: Setting[],
   refused: string[] = [],
 ): Promise<void> {
-  const wrong = settingsThatDiffer(await readSettings(management), among)
+  const wrong = settingsThatDiffer(await readSettings(management), candidates)
   if (!wrong.length) return
   const names = wrong.map(({ at, key, value }) => `${at} ${key} is not ${value}`)
   throw new UserError(

@@ -57,7 +57,7 @@ function brokenLinks(from: string, line: string): string[] {
 }
 
 /** A case is either cited by a test or named among those without one. */
-function wrongAmongCases(): string[] {
+function wrongCases(): string[] {
   const tests = files.filter(({ path }) => path.startsWith('test/') || path.endsWith('.test.ts'))
     .map(({ text }) => text).join(
       '\n',
@@ -72,5 +72,5 @@ function wrongAmongCases(): string[] {
 
 export const wrongCitations = (): string[] => [
   ...files.filter(({ path }) => path !== 'CHANGELOG.md').flatMap(wrongIn),
-  ...wrongAmongCases(),
+  ...wrongCases(),
 ]

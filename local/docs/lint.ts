@@ -4,7 +4,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core'
 import { oas } from '@stoplight/spectral-rulesets'
 import { describe } from './openapi.ts'
-import { silentPlaces } from './sentences.ts'
+import { undescribedFields } from './sentences.ts'
 
 /** What is not kept, and why. */
 const excused = {
@@ -32,7 +32,7 @@ async function spectral(): Promise<string[]> {
 }
 
 const silent = [api, events].flatMap((description) =>
-  silentPlaces(JSON.parse(description)).map((place) => `${place} has no sentence`)
+  undescribedFields(JSON.parse(description)).map((path) => `${path} has no sentence`)
 )
 
 const faults = [

@@ -10,12 +10,12 @@ const table = (head: string[], rows: string[][]) =>
 
 const code = (text = '') => text && `\`${text}\``
 
-type Declared = Pick<Setting & Variable, 'about' | 'usual' | 'secret'>
+type Declared = Pick<Setting & Variable, 'about' | 'default' | 'secret'>
 
-function listed<One extends Declared>(all: Record<string, One>, wanted: (one: One) => boolean) {
-  const rows = Object.entries(all).filter(([, one]) => wanted(one)).map((
-    [name, { about, usual, secret }],
-  ) => [code(name), code(usual), secret ? 'yes' : '', about])
+function listed<One extends Declared>(all: Record<string, One>, isListed: (one: One) => boolean) {
+  const rows = Object.entries(all).filter(([, one]) => isListed(one)).map((
+    [name, { about, default: fallback, secret }],
+  ) => [code(name), code(fallback), secret ? 'yes' : '', about])
   return table(['Name', 'Default', 'Secret', 'What it is'], rows)
 }
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { type Schema, silentPlaces } from './sentences.ts'
+import { type Schema, undescribedFields } from './sentences.ts'
 
 const described = (
   schemas: Record<string, Schema>,
   parameters = [{ name: 'limit', in: 'query' }],
 ) =>
-  silentPlaces({
+  undescribedFields({
     paths: { '/things': { get: { operationId: 'list_things', parameters } } },
     components: { schemas },
   })

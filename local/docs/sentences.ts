@@ -56,7 +56,7 @@ const plain = new Set([
 const needsNone = /(Page|List|History|Body)$/
 
 /** What is not described: `Record.field`, `operation?parameter` or `Record`. */
-export function silentPlaces({ paths = {}, components: { schemas } }: Description): string[] {
+export function undescribedFields({ paths = {}, components: { schemas } }: Description): string[] {
   /** By itself or by the record that it is. */
   const isDescribed = ({ $ref, description, items, anyOf = [], allOf = [] }: Schema): boolean =>
     description !== undefined ||
@@ -68,19 +68,19 @@ export function silentPlaces({ paths = {}, components: { schemas } }: Descriptio
     ]
       .some(isDescribed)
 
-  const fieldsIn = (schema: Schema, place: string): string[] => {
+  const fieldsIn = (schema: Schema, path: string): string[] => {
     const { properties = {}, additionalProperties, items, anyOf = [], allOf = [] } = schema
     const inside = [...anyOf, ...allOf, items, additionalProperties]
-      .flatMap((part) => typeof part === 'object' ? fieldsIn(part, place) : [])
+      .flatMap((part) => typeof part === 'object' ? fieldsIn(part, path) : [])
     const fields = Object.entries(properties)
     // Like values by name, as a count for each status: the whole is described.
     const alike = new Set(fields.map(([, field]) => JSON.stringify(field))).size === 1
-    if (alike && fields.length > 2) return [...inside, ...fieldsIn(fields[0]![1], place)]
+    if (alike && fields.length > 2) return [...inside, ...fieldsIn(fields[0]![1], path)]
     return [
       ...inside,
       ...fields.flatMap(([name, field]) => [
-        ...(plain.has(name) || isDescribed(field) ? [] : [`${place}.${name}`]),
-        ...fieldsIn(field, `${place}.${name}`),
+        ...(plain.has(name) || isDescribed(field) ? [] : [`${path}.${name}`]),
+        ...fieldsIn(field, `${path}.${name}`),
       ]),
     ]
   }

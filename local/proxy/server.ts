@@ -102,11 +102,11 @@ const cors = {
 
 function preflight(request: IncomingMessage, response: ServerResponse): boolean {
   if (request.method !== 'OPTIONS') return false
-  const asked = request.headers['access-control-request-headers']
+  const names = request.headers['access-control-request-headers']
   answer(response, 204, undefined, {
     'access-control-allow-origin': '*',
     'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS',
-    'access-control-allow-headers': asked ?? 'Accept, Authorization, Content-Type, X-Client-IP, ' +
+    'access-control-allow-headers': names ?? 'Accept, Authorization, Content-Type, X-Client-IP, ' +
         'X-Client-Info, X-JWT-AUD, x-use-cookie, X-Supabase-Api-Version, apikey',
     'access-control-max-age': '3600',
   })

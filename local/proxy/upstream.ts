@@ -207,8 +207,8 @@ export class Connection {
   private closed() {
     busy.delete(this)
     const idleConnections = idle.get(this.port)
-    const place = idleConnections?.indexOf(this) ?? -1
-    if (place >= 0) idleConnections!.splice(place, 1)
+    const index = idleConnections?.indexOf(this) ?? -1
+    if (index >= 0) idleConnections!.splice(index, 1)
     if (this.exchange && this.state === 'close' && !this.socket.errored) this.finish(none)
     else this.exchange?.onFailure()
     this.exchange = undefined

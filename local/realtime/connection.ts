@@ -97,11 +97,11 @@ export class Connection implements OpenConnection {
   private async tryToJoin(frame: Frame): Promise<['ok' | 'error', Json]> {
     if (!frame.topic.startsWith('realtime:')) return ['error', { reason: 'unmatched topic' }]
     try {
-      const asked = readJoin(frame)
-      const channel = await join(this.realtime, this, asked)
+      const request = readJoin(frame)
+      const channel = await join(this.realtime, this, request)
       if (this.open) this.channels.set(frame.topic, channel)
       else channel.end()
-      const changes = asked.postgresChanges.map((change, index) => ({ ...change, id: index + 1 }))
+      const changes = request.postgresChanges.map((change, index) => ({ ...change, id: index + 1 }))
       return ['ok', { postgres_changes: changes }]
     } catch (error) {
       const joinError = JoinError.of(error as Error)

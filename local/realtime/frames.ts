@@ -47,9 +47,9 @@ export function readFrame(version: Version, data: Buffer, binary: boolean): Fram
 function readPush(data: Buffer): Frame {
   if (data.length < 7 || data[0] !== pushKind) throw new Error('not a frame')
   let at = 7
-  const [joinRef, ref, topic, event] = [1, 2, 3, 4, 5].map((place) => {
-    const part = data.toString('utf8', at, at + data[place]!)
-    at += data[place]!
+  const [joinRef, ref, topic, event] = [1, 2, 3, 4, 5].map((index) => {
+    const part = data.toString('utf8', at, at + data[index]!)
+    at += data[index]!
     return part
   })
   if (at > data.length) throw new Error('not a frame')

@@ -55,24 +55,24 @@ export function readJoin({ topic, joinRef, payload }: Frame): Join {
 export async function join(
   realtime: Realtime,
   connection: OpenConnection,
-  asked: Join,
+  request: Join,
 ): Promise<Channel> {
-  if (asked.name === '') throw new JoinError('TopicNameRequired', 'You must provide a topic name')
-  if (realtime.privateOnly && !asked.private) {
+  if (request.name === '') throw new JoinError('TopicNameRequired', 'You must provide a topic name')
+  if (realtime.privateOnly && !request.private) {
     throw new JoinError('PrivateOnly', 'This project only allows private channels')
   }
   checkLimits(realtime, connection)
-  const identity = await identityOf(realtime, connection, asked)
+  const identity = await identityOf(realtime, connection, request)
   // The database must be reachable; the replication stream is not waited for.
   if (!await realtime.tenant.connect()) {
     const text = 'Realtime was unable to connect to the project database'
     throw new JoinError('UnableToConnectToProject', text)
   }
   await sleep(realtime.joinDelay())
-  const reads = asked.private ? await readsOf(realtime, connection, asked, identity) : []
-  const channel = new Channel(realtime, connection, asked, { identity, reads })
+  const reads = request.private ? await readsOf(realtime, connection, request, identity) : []
+  const channel = new Channel(realtime, connection, request, { identity, reads })
   try {
-    await findReplay(realtime, channel, asked)
+    await findReplay(realtime, channel, request)
   } catch (error) {
     channel.end()
     throw error
@@ -115,14 +115,14 @@ async function readsOf(
   { name, presence }: Join,
   identity: Identity,
 ): Promise<Extension[]> {
-  const asked: Extension[] = presence ? ['broadcast', 'presence'] : ['broadcast']
+  const extensions: Extension[] = presence ? ['broadcast', 'presence'] : ['broadcast']
   const unauthorized = () =>
     new JoinError(
       'Unauthorized',
       `You do not have permissions to read from this Channel topic: ${name}`,
     )
   try {
-    const seen = await authorization.readable(name, { ...identity, headers }, asked)
+    const seen = await authorization.readable(name, { ...identity, headers }, extensions)
     if (seen.length > 0) return seen
   } catch (error) {
     throw joinErrorOf(error as Error & { code?: string }, unauthorized)

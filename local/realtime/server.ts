@@ -104,8 +104,8 @@ function deliver({ topics, events, limits }: Realtime, row: Row) {
 type Upgrade = { request: IncomingMessage; socket: Duplex; head: Buffer }
 
 /** Opens a connection, or refuses it as the real Realtime does: after a delay, in JSON. */
-async function upgrade(realtime: Realtime, sockets: WebSocketServer, asked: Upgrade) {
-  const { request, socket, head } = asked
+async function upgrade(realtime: Realtime, sockets: WebSocketServer, incoming: Upgrade) {
+  const { request, socket, head } = incoming
   socket.on('error', () => {})
   const url = URL.parse(request.url!, 'http://realtime')
   const refuse = async (status: string, error: string) => {

@@ -120,7 +120,7 @@ describe.runIf(hasStack)('a connection', () => {
     const topic = newTopic()
     const refused = newTopic()
     await raw.join(topic)
-    const asked = raw.send(`realtime:${refused}`, 'phx_join', { config: { private: true } }, '2')
+    const reply = raw.send(`realtime:${refused}`, 'phx_join', { config: { private: true } }, '2')
     const beat = raw.send('phoenix', 'heartbeat', {}, null)
     // The join is being refused by now, for 5 s; what comes on another way might overtake it.
     await sleep(500)
@@ -129,7 +129,7 @@ describe.runIf(hasStack)('a connection', () => {
     expect(raw.frames).toHaveLength(1)
     await raw.answerTo(beat)
     const [answer, broadcast, heartbeat] = raw.frames.slice(1)
-    expect([answer[1], heartbeat[1]]).toEqual([asked, beat])
+    expect([answer[1], heartbeat[1]]).toEqual([reply, beat])
     expect(readBroadcast(broadcast)).toMatchObject({ kind: 4, event: 'm', json: true })
     raw.close()
   })

@@ -44,11 +44,11 @@ function whole(actions: Action[], first: number, table: string, order: string[])
     ...split(createTable.exec(create.sql)![2]!),
     ...adds.map(({ sql }) => addColumn.exec(sql)![2]!),
   ]
-  const place = (part: string) => {
+  const position = (part: string) => {
     const index = order.findIndex((name) => part.startsWith(`${name} `))
     return index < 0 ? order.length : index
   }
-  parts.sort((a, b) => place(a) - place(b))
+  parts.sort((a, b) => position(a) - position(b))
   const made: Action = {
     ...create,
     sql: `CREATE TABLE ${table} (${parts.join(', ')})`,

@@ -35,11 +35,11 @@ type Row = { name: string; arguments: { name: string; type: string; optional: bo
 const query = `
   select proname as name, (
     select coalesce(json_agg(json_build_object(
-      'name', coalesce(proargnames[place], ''),
+      'name', coalesce(proargnames[ordinal], ''),
       'type', format_type(type, null),
-      'optional', place > pronargs - pronargdefaults
-    ) order by place), '[]')
-    from unnest(proargtypes) with ordinality as arguments (type, place)
+      'optional', ordinal > pronargs - pronargdefaults
+    ) order by ordinal), '[]')
+    from unnest(proargtypes) with ordinality as arguments (type, ordinal)
   ) as arguments
   from pg_proc
   where prokind = 'f' and prorettype <> 'trigger'::regtype

@@ -145,10 +145,10 @@ function concurrently(
   action: Action,
   name: string,
   create?: string,
-  place?: 'beside' | 'instead',
+  position?: 'beside' | 'instead',
 ): Part {
   const bare = name.split('.')[1]!
-  const named = place ? name.replace(bare, besideOf(bare)) : name
+  const named = position ? name.replace(bare, besideOf(bare)) : name
   const texts = [`DROP INDEX CONCURRENTLY IF EXISTS ${named}`]
   if (create) {
     texts.push(
@@ -158,7 +158,7 @@ function concurrently(
       ),
     )
   }
-  if (place === 'instead') {
+  if (position === 'instead') {
     texts.push(
       `DROP INDEX CONCURRENTLY IF EXISTS ${name}`,
       `ALTER INDEX ${named} RENAME TO ${bare}`,

@@ -99,13 +99,13 @@ function social(
   clientId: string,
   skipNonce: boolean,
   keysName: string,
-  usual: string,
+  fallback: string,
 ): Social {
   const name = /^env\((\w+)\)$/.exec(clientId)?.[1]
   const given = name ? env[name] ?? '' : clientId
   return {
     clientIds: given.split(',').map((text) => text.trim()).filter(Boolean),
-    keysUrl: env[keysName] || usual,
+    keysUrl: env[keysName] || fallback,
     skipNonce,
   }
 }

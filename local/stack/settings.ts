@@ -62,9 +62,9 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   if (seed !== 'demo' && seed !== 'none') throw new UserError('SEED must be demo or none.')
   const rates = given('RATES')
   if (rates !== 'on' && rates !== 'off') throw new UserError('RATES must be on or off.')
-  const hashing = given('HASHING') ?? 'usual'
-  if (hashing !== 'usual' && hashing !== 'quick') {
-    throw new UserError('HASHING must be usual or quick.')
+  const hashing = given('HASHING') ?? 'default'
+  if (hashing !== 'default' && hashing !== 'quick') {
+    throw new UserError('HASHING must be default or quick.')
   }
   const calls = given('CALLS')
   if (calls !== 'uncounted' && calls !== 'counted') {

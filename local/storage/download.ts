@@ -18,11 +18,11 @@ import {
   validKey,
 } from './request.ts'
 
-const wanted = 'select * from storage.objects where bucket_id = $1 and name = $2'
+const objectByKey = 'select * from storage.objects where bucket_id = $1 and name = $2'
 
 /** Bypasses the policies: only for public buckets and signed URLs. */
 async function findObject({ pool }: Context, { bucket, key }: ObjectRef): Promise<StoredObject> {
-  const { rows } = await pool.query<StoredObject>(wanted, [bucket, validKey(key)])
+  const { rows } = await pool.query<StoredObject>(objectByKey, [bucket, validKey(key)])
   if (!rows[0]) throw noObject()
   return rows[0]
 }
@@ -38,7 +38,7 @@ export async function readObject(
     pool,
     caller,
     { operation },
-    (tx) => tx.query<StoredObject>(wanted, [bucket, key]),
+    (tx) => tx.query<StoredObject>(objectByKey, [bucket, key]),
   )
   if (!rows[0]) throw noObject()
   return rows[0]

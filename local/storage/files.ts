@@ -11,7 +11,7 @@ import { tooLarge } from './errors.ts'
 export type Stored = { version: string; size: number; etag: string }
 export type Files = ReturnType<typeof openFiles>
 
-const minSweepAge = 10 * 60_000
+const minPurgeAge = 10 * 60_000
 
 export function openFiles(dataDir: string) {
   const root = join(dataDir, 'storage')
@@ -50,9 +50,9 @@ export function openFiles(dataDir: string) {
     Promise.all(versions.map((version) => rm(pathOf(version), { force: true }))).then(() => {})
 
   /** Removes what an earlier run left behind: half-written files, and files without a row. */
-  async function sweep(pool: pg.Pool): Promise<void> {
+  async function purge(pool: pg.Pool): Promise<void> {
     await ready
-    const before = Date.now() - minSweepAge
+    const before = Date.now() - minPurgeAge
     for (const name of await readdir(incoming)) {
       const path = join(incoming, name)
       if ((await stat(path)).mtimeMs < before) await rm(path, { force: true })
@@ -76,7 +76,7 @@ export function openFiles(dataDir: string) {
   return {
     store,
     remove,
-    sweep,
+    purge,
     read: (version: string, range?: { start: number; end: number }) =>
       createReadStream(pathOf(version), range),
     copy: (version: string) => store(createReadStream(pathOf(version)), Infinity),

@@ -45,7 +45,7 @@ export async function list(context: Context, request: StorageRequest, bucket: st
   const { column, order } = sortingIn(body.sortBy, columns)
   const limit = Math.min(numberIn(body, 'limit', 1) ?? 100, 1500)
   const offset = numberIn(body, 'offset', 0) ?? 0
-  const by = column === 'name' ? 'place' : `id is not null, ${column}`
+  const by = column === 'name' ? 'sort_key' : `id is not null, ${column}`
   const { rows } = await asCaller(
     context.pool,
     request.caller,
@@ -54,24 +54,24 @@ export async function list(context: Context, request: StorageRequest, bucket: st
       tx.query(
         `with found as (
           select objects.*, position('/' in substr(name, char_length($2 || $3) + 1)) as slash,
-            lower(name) collate "C" as place
+            lower(name) collate "C" as sort_key
           from storage.objects
           where bucket_id = $1 and starts_with(lower(name), lower($2 || $3))
         ), level as (
           select left(name, char_length($2 || $3) + slash - 1) as name, null::uuid as id,
             null::timestamptz as updated_at, null::timestamptz as created_at,
-            null::timestamptz as last_accessed_at, null::jsonb as metadata, place
+            null::timestamptz as last_accessed_at, null::jsonb as metadata, sort_key
           from (
-            select distinct on (left(place, char_length($2 || $3) + slash)) *
-            from found where slash > 0 order by left(place, char_length($2 || $3) + slash), place
+            select distinct on (left(sort_key, char_length($2 || $3) + slash)) *
+            from found where slash > 0 order by left(sort_key, char_length($2 || $3) + slash), sort_key
           ) as folders
           union all
-          select name, id, updated_at, created_at, last_accessed_at, metadata, place
+          select name, id, updated_at, created_at, last_accessed_at, metadata, sort_key
           from found where slash = 0
         )
         select substr(name, char_length($2) + 1) as name, id, updated_at, created_at,
           last_accessed_at, metadata
-        from level order by ${by} ${order}, place ${order} limit $4 offset $5`,
+        from level order by ${by} ${order}, sort_key ${order} limit $4 offset $5`,
         [bucket, prefix, String(body.search ?? ''), limit, offset],
       ),
   )

@@ -72,7 +72,7 @@ export function openStorage(options: {
   })
   const files = openFiles(options.dataDir)
   const context: Context = { pool, files, signer: openSigner(options.secret), limit }
-  files.sweep(pool).catch((error) => console.error('storage: sweep:', error.message))
+  files.purge(pool).catch((error) => console.error('storage: purge:', error.message))
 
   /** The caller; undefined if an optional token is missing or wrong. */
   async function callerOf(

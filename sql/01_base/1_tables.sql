@@ -66,7 +66,7 @@ create table private.alarms (
   id bigint generated always as identity primary key,
   kind text not null,
   subject_id text not null,
-  facts jsonb not null default '{}',
+  details jsonb not null default '{}',
   raised_at timestamptz not null default now(),
   settled_at timestamptz,
   settled_note text,

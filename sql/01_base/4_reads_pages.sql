@@ -108,11 +108,11 @@ create function private.sorted_keys(
   set search_path = ''
 as $$
 declare
-  asked constant text := case sort when 'newest' then '-oldest' else sort end;
-  columns constant jsonb := sorts -> regexp_replace(asked, '^-', '');
+  canonical_sort constant text := case sort when 'newest' then '-oldest' else sort end;
+  columns constant jsonb := sorts -> regexp_replace(canonical_sort, '^-', '');
   value constant text := columns ->> 0;
   id constant text := columns ->> 1;
-  backwards constant boolean := starts_with(asked, '-');
+  backwards constant boolean := starts_with(canonical_sort, '-');
   direction constant text := case when backwards then 'desc' else 'asc' end;
   after constant text := case when after_key is not null then format(' and (%s, %s) %s (%L, %L)',
     value, id, case when backwards then '<' else '>' end, after_key ->> 0, after_key ->> 1) end;
@@ -137,8 +137,8 @@ create function private.key_ids(keys jsonb[]) returns text[]
   set search_path = ''
 as $$
   select array(
-    select page.key ->> 1 from unnest(keys) with ordinality as page (key, place)
-    order by page.place
+    select page.key ->> 1 from unnest(keys) with ordinality as page (key, ordinal)
+    order by page.ordinal
   )
 $$;
 comment on function private.key_ids is 'The ids of sorted keys, in their order.';

@@ -1,6 +1,6 @@
 -- Alarms: what an admin has to look at. One row for each thing until it is settled.
 
-create function private.raise_alarm(kind text, subject_id text, facts jsonb default '{}')
+create function private.raise_alarm(kind text, subject_id text, details jsonb default '{}')
   returns void
   language plpgsql
   security definer -- writes a closed table, for whatever function noticed it
@@ -9,8 +9,8 @@ as $$
 declare
   is_money boolean := raise_alarm.kind ~ '^(wallet|payment|paid|refund|charge)_';
 begin
-  insert into private.alarms (kind, subject_id, facts)
-  values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.facts)
+  insert into private.alarms (kind, subject_id, details)
+  values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.details)
   on conflict do nothing;
   if not found then
     -- Many workers may see the same thing; they must not all write the one row.
@@ -29,8 +29,8 @@ begin
 exception
   when others then
     -- The alarm is kept even where notifying the admins is what fails.
-    insert into private.alarms (kind, subject_id, facts)
-    values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.facts)
+    insert into private.alarms (kind, subject_id, details)
+    values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.details)
     on conflict do nothing;
 end
 $$;

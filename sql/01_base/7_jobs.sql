@@ -69,7 +69,7 @@ comment on function private.for_each is
   'one it stops after the first: for work that locks many rows, which a transaction should do '
   'once.';
 
-create function private.sweep(from_table regclass, by_time text, age interval) returns bigint
+create function private.purge(from_table regclass, by_time text, age interval) returns bigint
   language plpgsql
   security definer -- deletes from closed tables
   set search_path = ''
@@ -88,27 +88,27 @@ begin
   return gone;
 end
 $$;
-comment on function private.sweep is
+comment on function private.purge is
   'Deletes up to 1,000 rows of a table, oldest first by a time (a column with an index), and '
   'returns how many; rows that somebody else has locked are left for the next run.';
 
-create function private.sweep_alarms() returns bigint
+create function private.purge_alarms() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  select private.sweep('private.alarms', 'settled_at', '1 year')
+  select private.purge('private.alarms', 'settled_at', '1 year')
 $$;
-comment on function private.sweep_alarms is 'Job: deletes alarms that were settled a year ago.';
+comment on function private.purge_alarms is 'Job: deletes alarms that were settled a year ago.';
 
-create function private.sweep_rates() returns bigint
+create function private.purge_rates() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  select private.sweep('private.rate_hits', 'expires_at', '0')
+  select private.purge('private.rate_hits', 'expires_at', '0')
 $$;
-comment on function private.sweep_rates is 'Job: deletes counters whose window is over.';
+comment on function private.purge_rates is 'Job: deletes counters whose window is over.';
 
 create function private.note_jobs_ran() returns void
   language sql
@@ -123,5 +123,5 @@ $$;
 comment on function private.note_jobs_ran is
   'Notes that a run of all jobs has finished; private.health reports it.';
 
-grant execute on function private.sweep_alarms, private.sweep_rates, private.note_jobs_ran
+grant execute on function private.purge_alarms, private.purge_rates, private.note_jobs_ran
   to backend;

@@ -76,10 +76,10 @@ as $$
       -- plot_position is plotPosition, as the field of a listing that takes its codes.
       (
         select string_agg(
-          case when place = 1 then word else upper(left(word, 1)) || substr(word, 2) end, ''
-          order by place
+          case when ordinal = 1 then word else upper(left(word, 1)) || substr(word, 2) end, ''
+          order by ordinal
         )
-        from string_to_table(vocabularies.vocabulary, '_') with ordinality as words (word, place)
+        from string_to_table(vocabularies.vocabulary, '_') with ordinality as words (word, ordinal)
       ) as name,
       json_agg(json_build_object(
         'code', vocabularies.code,

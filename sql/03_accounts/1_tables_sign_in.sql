@@ -42,9 +42,9 @@ create table private.codes (
   registration_id uuid references private.registrations (id) on delete cascade,
   account_id uuid references public.accounts (id) on delete cascade,
   hmac bytea not null,
-  asked_by bytea,
+  requested_by bytea,
   tries integer not null default 0,
-  stranger_tries integer not null default 0,
+  unknown_tries integer not null default 0,
   created_at timestamptz not null default now(),
   used_at timestamptz,
   replaced boolean not null default false
@@ -54,11 +54,11 @@ comment on column private.codes.purpose is 'register, reset or delete; a code se
 comment on column private.codes.identifier is 'The phone or email it was sent to.';
 comment on column private.codes.registration_id is 'The registration it belongs to (register).';
 comment on column private.codes.hmac is 'HMAC-SHA256 of purpose, identifier and code.';
-comment on column private.codes.asked_by is
+comment on column private.codes.requested_by is
   'The address that asked for it, as private.address_mark of the identifier; null if unknown.';
 comment on column private.codes.tries is
   'Wrong guesses by whoever named its registration or came from the address that asked for it.';
-comment on column private.codes.stranger_tries is 'Wrong guesses by everybody else together.';
+comment on column private.codes.unknown_tries is 'Wrong guesses by everybody else together.';
 comment on column private.codes.replaced is 'A newer code took its place.';
 create index codes_identifier_idx on private.codes (identifier, purpose, created_at desc);
 create index codes_registration_idx on private.codes (registration_id);
@@ -74,8 +74,8 @@ create table private.known_addresses (
   primary key (account_id, mark)
 );
 comment on table private.known_addresses is
-  'Addresses from which an account was signed in to: limits that strangers use up do not apply '
-  'there.';
+  'Addresses from which an account was signed in to: limits that unknown addresses use up do not '
+  'apply there.';
 comment on column private.known_addresses.mark is
   'private.address_mark: it tells a reader nothing, so no export has it.';
 comment on column private.known_addresses.known_until is

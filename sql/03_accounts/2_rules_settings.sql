@@ -1,7 +1,7 @@
 -- What settings do: which messages somebody gets and when, what others may see.
 
 create function private.notification_channels()
-  returns table (channel text, wanted boolean)
+  returns table (channel text, enabled boolean)
   language sql
   immutable
   rows 4
@@ -102,12 +102,12 @@ as $$
       end as must_be
     from jsonb_each(fields) as given
     union all
-    select 'quietHours.' || coalesce(given.key, wanted.key), given.value,
-      case when wanted.key is not null then 'time' end
+    select 'quietHours.' || coalesce(given.key, expected.key), given.value,
+      case when expected.key is not null then 'time' end
     from jsonb_each(
       case jsonb_typeof(fields -> 'quietHours') when 'object' then fields -> 'quietHours'
         else '{"from":"00:00","to":"00:01"}' end) as given
-    full join (values ('from'), ('to')) as wanted (key) on wanted.key = given.key
+    full join (values ('from'), ('to')) as expected (key) on expected.key = given.key
     union all
     select 'privacy.' || given.key, given.value,
       case when given.key in ('showPhone', 'readReceipts', 'showLastSeen') then 'boolean' end

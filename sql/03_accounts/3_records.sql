@@ -81,7 +81,7 @@ begin
       select json_object_agg(categories.code, (
         select json_object_agg(channels.channel, coalesce(
           (chosen.notifications -> categories.code ->> channels.channel)::boolean,
-          channels.wanted))
+          channels.enabled))
         from private.notification_channels() as channels
       ) order by categories.position)
       from public.vocabularies as categories

@@ -49,9 +49,9 @@ as $$
 begin
   return query
   select
-    me.facts -> 'user', me.facts -> 'activeIdentity', me.facts -> 'identities',
-    me.facts ->> 'realtimeTopic'
-  from (select private.get_me()) as me (facts);
+    me.record -> 'user', me.record -> 'activeIdentity', me.record -> 'identities',
+    me.record ->> 'realtimeTopic'
+  from (select private.get_me()) as me (record);
 end
 $$;
 comment on function api.get_me is

@@ -4,8 +4,8 @@
 -- whether an account exists. How long a code lives: 2_rules_codes.sql.
 
 create function private.add_code(
-  purpose text, identifier text, hmac text, asked_by bytea, registration_id uuid, account_id uuid,
-  is_named boolean
+  purpose text, identifier text, hmac text, requested_by bytea, registration_id uuid,
+  account_id uuid, is_named boolean
 ) returns void
   language plpgsql
   security definer -- writes a closed table
@@ -15,10 +15,10 @@ begin
   update private.codes set replaced = true
   where codes.identifier = add_code.identifier and codes.purpose = add_code.purpose
     and codes.registration_id is not distinct from add_code.registration_id
-    and (is_named or codes.asked_by = add_code.asked_by)
+    and (is_named or codes.requested_by = add_code.requested_by)
     and not codes.replaced;
-  insert into private.codes (purpose, identifier, hmac, asked_by, registration_id, account_id)
-  values (purpose, identifier, decode(hmac, 'hex'), asked_by, registration_id, account_id);
+  insert into private.codes (purpose, identifier, hmac, requested_by, registration_id, account_id)
+  values (purpose, identifier, decode(hmac, 'hex'), requested_by, registration_id, account_id);
 end
 $$;
 comment on function private.add_code is
@@ -34,7 +34,7 @@ create function private.request_code(
 as $$
 declare
   terms constant record := private.code_limits();
-  asker constant bytea := private.address_mark(identifier, address_hash);
+  requester constant bytea := private.address_mark(identifier, address_hash);
   answer jsonb := jsonb_build_object(
     'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer);
   holder constant uuid := private.account_with(identifier);
@@ -44,7 +44,7 @@ declare
 begin
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
   refusal := private.code_refusal(
-    purpose, identifier, asker, address, private.is_known_address(holder, address_hash));
+    purpose, identifier, requester, address, private.is_known_address(holder, address_hash));
   if refusal is not null then
     return answer || jsonb_build_object('error', refusal);
   end if;
@@ -58,7 +58,7 @@ begin
     -- Without a registrationId the caller most likely means the registration it started.
     order by exists (
       select from private.codes
-      where codes.registration_id = registrations.id and codes.asked_by = asker
+      where codes.registration_id = registrations.id and codes.requested_by = requester
     ) desc, registrations.created_at desc
     limit 1;
   else
@@ -66,7 +66,8 @@ begin
     where accounts.id = holder and private.may_act(accounts);
   end if;
   perform private.add_code(
-    purpose, identifier, hmac, asker, attempt, account, request_code.registration_id is not null);
+    purpose, identifier, hmac, requester, attempt, account,
+    request_code.registration_id is not null);
   return answer || jsonb_build_object('send', coalesce(attempt, account) is not null);
 end
 $$;
@@ -95,7 +96,7 @@ as $$
 declare
   terms constant record := private.code_limits();
   guess constant bytea := decode(hmac, 'hex');
-  asker constant bytea := private.address_mark(identifier, address_hash);
+  requester constant bytea := private.address_mark(identifier, address_hash);
   recent record;
   counted record;
   code private.codes;
@@ -115,9 +116,10 @@ begin
       codes.created_at > now() - terms.life
         and coalesce(registrations.created_at > now() - terms.attempt_life, true) as alive,
       case when codes.own then terms.tries - codes.tries
-        else terms.stranger_tries - codes.stranger_tries end as tries_left
+        else terms.unknown_tries - codes.unknown_tries end as tries_left
     from (
-      select *, verify_code.registration_id is not null or coalesce(asked_by = asker, false) as own
+      select *,
+        verify_code.registration_id is not null or coalesce(requested_by = requester, false) as own
       from private.codes
     ) as codes
     left join private.registrations on registrations.id = codes.registration_id
@@ -148,7 +150,7 @@ begin
   limit 1;
   update private.codes
   set tries = codes.tries + (codes.id = any (recent.own))::integer,
-      stranger_tries = codes.stranger_tries + (codes.id = any (recent.others))::integer
+      unknown_tries = codes.unknown_tries + (codes.id = any (recent.others))::integer
   where codes.id = any (recent.own || recent.others) and codes.id is distinct from code.id;
 
   if code.id is not null then
@@ -171,7 +173,7 @@ begin
   return jsonb_build_object('error', case
     when recent.tries_left <= 0 then jsonb_build_object(
       'code', 'otp_locked', 'detail', jsonb_build_object(
-        'retryAfter', greatest(1, private.code_wait(purpose, identifier, asker))))
+        'retryAfter', greatest(1, private.code_wait(purpose, identifier, requester))))
     when recent.tries_left is null and recent.expired then
       '{"code":"otp_expired","detail":{}}'
     else jsonb_build_object(

@@ -54,7 +54,7 @@ create function private.register_phone(
 as $$
 declare
   terms constant record := private.code_limits();
-  asked_by constant bytea := private.address_mark(phone, address_hash);
+  requester constant bytea := private.address_mark(phone, address_hash);
   answer jsonb;
   counted record;
   refusal jsonb;
@@ -72,7 +72,7 @@ begin
       '{"path":"identifier","code":"phone_taken"}]}}}';
   else
     -- A phone without an account has no known addresses.
-    refusal := private.code_refusal('register', phone, asked_by, address, false);
+    refusal := private.code_refusal('register', phone, requester, address, false);
   end if;
 
   if refusal is not null then
@@ -81,7 +81,7 @@ begin
   end if;
   insert into private.registrations (id, phone, sealed_password, full_name)
   values (registration_id, phone, sealed_password, full_name);
-  perform private.add_code('register', phone, hmac, asked_by, registration_id, null, true);
+  perform private.add_code('register', phone, hmac, requester, registration_id, null, true);
   return answer;
 end
 $$;

@@ -15,14 +15,14 @@ declare
 begin
   counted := private.count_hits(
     array['login_address', 'login_identifier']
-      || case when not is_known then array['login_strangers'] end,
+      || case when not is_known then array['login_unknown_all'] end,
     array[address, pair, identifier]);
-  if counted.refused = 'login_strangers' then
-    -- Strangers have used up the limit they share. One of them may be the owner, in a new place.
+  if counted.refused = 'login_unknown_all' then
+    -- Unknown addresses have used up the limit they share. The owner may be at one of them.
     wait := counted.reset;
     counted := private.count_hits(
-      '{login_address,login_identifier,login_stranger}', array[address, pair, pair]);
-    if counted.refused = 'login_stranger' then
+      '{login_address,login_identifier,login_unknown}', array[address, pair, pair]);
+    if counted.refused = 'login_unknown' then
       counted.reset := least(counted.reset, wait);
     end if;
   end if;

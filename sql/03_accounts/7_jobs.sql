@@ -77,47 +77,47 @@ as $$
 $$;
 comment on function private.finish_apple_revocation is 'Deletes a token that Apple has revoked.';
 
-create function private.sweep_codes() returns bigint
+create function private.purge_codes() returns bigint
   language sql
   security definer -- deletes from closed tables
   set search_path = ''
 as $$
-  select private.sweep('private.registrations', 'created_at', (private.code_limits()).attempt_life)
-    + private.sweep('private.email_claims', 'claimed_at', '1 hour')
-    + private.sweep('private.codes', 'created_at', '1 day')
+  select private.purge('private.registrations', 'created_at', (private.code_limits()).attempt_life)
+    + private.purge('private.email_claims', 'claimed_at', '1 hour')
+    + private.purge('private.codes', 'created_at', '1 day')
 $$;
-comment on function private.sweep_codes is 'Job: deletes old registrations, claims and codes.';
+comment on function private.purge_codes is 'Job: deletes old registrations, claims and codes.';
 
-create function private.sweep_idempotency_keys() returns bigint
+create function private.purge_idempotency_keys() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  select private.sweep('private.idempotency_keys', 'created_at', '24 hours')
+  select private.purge('private.idempotency_keys', 'created_at', '24 hours')
 $$;
-comment on function private.sweep_idempotency_keys is 'Job: deletes keys older than 24 hours.';
+comment on function private.purge_idempotency_keys is 'Job: deletes keys older than 24 hours.';
 
-create function private.sweep_known_addresses() returns bigint
+create function private.purge_known_addresses() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  select private.sweep('private.known_addresses', 'known_until', '0')
+  select private.purge('private.known_addresses', 'known_until', '0')
 $$;
-comment on function private.sweep_known_addresses is
+comment on function private.purge_known_addresses is
   'Job: deletes addresses from which nobody signed in for 90 days, a thousand at a time.';
 
-create function private.sweep_social_tokens() returns bigint
+create function private.purge_social_tokens() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  select private.sweep('private.social_tokens', 'expires_at', '0')
+  select private.purge('private.social_tokens', 'expires_at', '0')
 $$;
-comment on function private.sweep_social_tokens is 'Job: deletes tokens that have expired.';
+comment on function private.purge_social_tokens is 'Job: deletes tokens that have expired.';
 
 grant execute on function
   private.end_suspensions, private.take_apple_revocations, private.finish_apple_revocation,
-  private.sweep_codes, private.sweep_idempotency_keys, private.sweep_known_addresses,
-  private.sweep_social_tokens
+  private.purge_codes, private.purge_idempotency_keys, private.purge_known_addresses,
+  private.purge_social_tokens
   to backend;

@@ -7,7 +7,7 @@ create sequence private.auth_audit_stretches;
 comment on sequence private.auth_audit_stretches is
   'Which part of auth.audit_log_entries the next run of the job looks at.';
 
-create function private.sweep_auth_audit() returns bigint
+create function private.purge_auth_audit() returns bigint
   language plpgsql
   security definer -- deletes from a table of Auth
   set search_path = ''
@@ -38,7 +38,7 @@ begin
   return gone;
 end
 $$;
-comment on function private.sweep_auth_audit is
+comment on function private.purge_auth_audit is
   'Job: deletes what Auth''s log says of deleted people, a part of the log at each run.';
 
-grant execute on function private.sweep_auth_audit to backend;
+grant execute on function private.purge_auth_audit to backend;

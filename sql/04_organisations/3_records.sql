@@ -1,7 +1,7 @@
 -- The record of a company or office (contract, section 5): made here and nowhere else.
 
 create function private.organisation_records(identity_ids uuid[])
-  returns table (place bigint, id uuid, record json)
+  returns table (ordinal bigint, id uuid, record json)
   language plpgsql
   stable
   rows 20
@@ -11,8 +11,8 @@ as $$
 begin
   return query
   select
-    asked.place,
-    asked.id,
+    requested.ordinal,
+    requested.id,
     (
       select to_json(shown) from (
         select
@@ -42,10 +42,10 @@ begin
           organisations.created_at as "memberSince"
       ) as shown
     )
-  from unnest(identity_ids) with ordinality as asked (id, place)
-  join public.organisations on organisations.identity_id = asked.id
-  join public.identities on identities.id = asked.id
-  order by asked.place;
+  from unnest(identity_ids) with ordinality as requested (id, ordinal)
+  join public.organisations on organisations.identity_id = requested.id
+  join public.identities on identities.id = requested.id
+  order by requested.ordinal;
 end
 $$;
 comment on function private.organisation_records is

@@ -17,7 +17,7 @@ comment on function private.word_query is
   'All of these words or beginnings of words, in any order.';
 
 create function private.organisations_after(
-  wanted public.organisations, sort text, query tsquery, key jsonb, take integer
+  filters public.organisations, sort text, query tsquery, key jsonb, take integer
 ) returns uuid[]
   language plpgsql
   stable
@@ -38,8 +38,8 @@ declare
     || 'organisations.words from public.organisations '
     || 'where organisations.listed and organisations.type = ($1).type'
     || case
-      when wanted.area_id is not null then ' and organisations.area_id = ($1).area_id'
-      when wanted.governorate_id is not null
+      when filters.area_id is not null then ' and organisations.area_id = ($1).area_id'
+      when filters.governorate_id is not null
         then ' and organisations.governorate_id = ($1).governorate_id'
       else ''
     end
@@ -50,23 +50,23 @@ declare
     else '' end;
   in_order text := ' order by key' || direction || ', id' || direction;
   ids uuid[];
-  walked integer;
+  scanned integer;
 begin
   if query is null then
     execute 'select array(select id from (' || found_some || in_order || ' limit $3) as found)'
-      into ids using wanted, key, take;
+      into ids using filters, key, take;
     return ids;
   end if;
 
   -- A common word fills the page after a few steps in order; for a rare one the index is used.
-  execute 'with walked as materialized (' || found_some || in_order || ' limit 400)'
-    || ' select array(select id from walked where words @@ $4' || in_order || ' limit $3),'
-    || ' (select count(*) from walked)'
-    into ids, walked using wanted, key, take, query;
-  if cardinality(ids) < take and walked = 400 then
+  execute 'with scanned as materialized (' || found_some || in_order || ' limit 400)'
+    || ' select array(select id from scanned where words @@ $4' || in_order || ' limit $3),'
+    || ' (select count(*) from scanned)'
+    into ids, scanned using filters, key, take, query;
+  if cardinality(ids) < take and scanned = 400 then
     execute 'with matches as materialized (' || found_some || ' and organisations.words @@ $4)'
       || ' select array(select id from matches' || in_order || ' limit $3)'
-      into ids using wanted, key, take, query;
+      into ids using filters, key, take, query;
   end if;
   return ids;
 end
@@ -112,7 +112,7 @@ declare
   words text[] := private.search_words(q);
   query text := concat_ws(' ', 'list_organisations', type, sort, words::text,
     coalesce(governorate_id, '-'), coalesce(area_id, '-'));
-  wanted public.organisations;
+  filters public.organisations;
   ids uuid[] := '{}';
 begin
   if sort is null or sort not in ('rating', 'listings', 'newest') then
@@ -121,18 +121,18 @@ begin
     perform private.refuse_field('q', 'too_big');
   end if;
   perform private.check_place(governorate_id, area_id);
-  wanted.type := list_organisations.type;
-  wanted.governorate_id := list_organisations.governorate_id;
-  wanted.area_id := list_organisations.area_id;
+  filters.type := list_organisations.type;
+  filters.governorate_id := list_organisations.governorate_id;
+  filters.area_id := list_organisations.area_id;
   -- No name contains a text without a letter or digit.
   if words <> '{}' or not coalesce(q ~ '[^[:space:]]', false) then
-    ids := private.organisations_after(wanted, sort, private.word_query(words),
+    ids := private.organisations_after(filters, sort, private.word_query(words),
       private.cursor_key(query, page_cursor), private.page_size(page_size) + 1);
   end if;
 
   return query
   select
-    coalesce(json_agg(records.record order by records.place), '[]'),
+    coalesce(json_agg(records.record order by records.ordinal), '[]'),
     case when cardinality(ids) > page_size then (
       select private.cursor_of(query, jsonb_build_array(
         case sort

@@ -49,7 +49,7 @@ begin
   return query
   with page as materialized (
     select
-      leads.*, row_number() over (order by leads.created_at desc, leads.id desc) as place
+      leads.*, row_number() over (order by leads.created_at desc, leads.id desc) as row_number
     from public.leads
     where leads.owner_identity_id = owner_id
       and (leads.created_at, leads.id) < (before_at, before_id)
@@ -72,11 +72,11 @@ begin
           'type', identities.type,
           'displayName', identities.display_name,
           'avatarUrl', identities.avatar_url)
-      ) order by page.place) filter (where page.place <= page_size),
+      ) order by page.row_number) filter (where page.row_number <= page_size),
       '[]'),
     private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(page.created_at, page.id) order by page.place)
-        filter (where page.place >= page_size))
+      jsonb_agg(jsonb_build_array(page.created_at, page.id) order by page.row_number)
+        filter (where page.row_number >= page_size))
   from page
   join public.properties on properties.id = page.property_id
   join public.identities on identities.id = page.identity_id;
@@ -100,7 +100,7 @@ begin
       'listings', own.by_status,
       'views', own.views,
       'favorites', own.favorites,
-      'leads', asked.leads,
+      'leads', recent.leads,
       'ratingAvg', organisations.rating_avg,
       'ratingCount', organisations.rating_count,
       'medianResponseMinutes', organisations.median_response_minutes)
@@ -130,7 +130,7 @@ begin
       from public.leads
       where leads.owner_identity_id = owner_id
         and leads.created_at > now() - interval '30 days'
-    ) as asked
+    ) as recent
     where organisations.identity_id = owner_id
   );
 end

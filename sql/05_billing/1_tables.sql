@@ -40,7 +40,7 @@ create table public.subscriptions (
   identity_id uuid not null references public.identities (id),
   plan_id uuid not null references public.plans (id),
   status text not null default 'active' constraint subscriptions_status_is_known
-    check (status in ('active', 'lapsed', 'replaced', 'refunded')),
+    check (status in ('active', 'expired', 'replaced', 'refunded')),
   starts_at timestamptz not null default now(),
   ends_at timestamptz not null,
   pay_with text not null
@@ -53,7 +53,7 @@ create table public.subscriptions (
 );
 comment on table public.subscriptions is 'Which identity has which plan, from when to when.';
 comment on column public.subscriptions.status is
-  'active; lapsed at its end; replaced by another plan; refunded.';
+  'active; expired at its end; replaced by another plan; refunded.';
 comment on column public.subscriptions.ends_at is 'Paid until then.';
 comment on column public.subscriptions.pay_with is
   'How it is renewed: automatically from the wallet, or by an invoice that is sent before the end.';

@@ -44,7 +44,7 @@ create table public.invoices (
 );
 comment on table public.invoices is 'What an identity has to pay or has paid.';
 comment on column public.invoices.year is 'The year in Kuwait in which it was issued.';
-comment on column public.invoices.serial is 'Its place in that year, without gaps.';
+comment on column public.invoices.serial is 'Its number in that year, without gaps.';
 comment on column public.invoices.number is 'As people quote it: INV-2026-000123.';
 comment on column public.invoices.purpose is 'What for: plan, topup of the wallet, feature.';
 comment on column public.invoices.state is

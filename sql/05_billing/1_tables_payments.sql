@@ -19,7 +19,7 @@ create table public.payments (
   provider_payment_id text,
   details jsonb not null default '{}',
   created_at timestamptz not null default now(),
-  asked_at timestamptz not null default clock_timestamp(),
+  requested_at timestamptz not null default clock_timestamp(),
   looked_up_at timestamptz,
   captured_at timestamptz,
   constraint payments_ref_key unique (provider, provider_ref),
@@ -42,7 +42,7 @@ comment on column public.payments.provider_payment_id is
   'The provider''s id of the money taken; unique, so that it is never counted twice.';
 comment on column public.payments.details is
   'What the receipt shows: method, track and reference ids.';
-comment on column public.payments.asked_at is
+comment on column public.payments.requested_at is
   'When the provider was last asked to make the charge.';
 comment on column public.payments.looked_up_at is 'When the job last asked the provider about it.';
 create unique index payments_one_open_key on public.payments (invoice_id)
@@ -124,7 +124,7 @@ create table public.refunds (
   admin_id uuid,
   provider_ref text,
   created_at timestamptz not null default now(),
-  asked_at timestamptz,
+  looked_up_at timestamptz,
   settled_at timestamptz,
   constraint refunds_provider_ref_key unique (payment_id, provider_ref),
   constraint refunds_source_has_a_payment check (destination = 'wallet' or payment_id is not null),
@@ -139,7 +139,7 @@ comment on column public.refunds.state is
   'requested at the provider, settled, or rejected by it. The first two count as refunded.';
 comment on column public.refunds.admin_id is 'Who decided it; null for one made at the provider.';
 comment on column public.refunds.provider_ref is 'The provider''s id of the refund.';
-comment on column public.refunds.asked_at is 'When the provider was last asked about it.';
+comment on column public.refunds.looked_up_at is 'When the provider was last asked about it.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
 create index refunds_payment_idx on public.refunds (payment_id);
 create index refunds_requested_idx on public.refunds (created_at) where state = 'requested';

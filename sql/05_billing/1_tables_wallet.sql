@@ -9,13 +9,13 @@ create table public.wallets (
   id uuid primary key default gen_random_uuid(),
   identity_id uuid references public.identities (id),
   part text not null
-    constraint wallets_part_is_known check (part in ('available', 'held', 'house')),
+    constraint wallets_part_is_known check (part in ('available', 'held', 'system')),
   system_account text constraint wallets_system_account_key unique,
   balance numeric not null default 0,
   created_at timestamptz not null default now(),
-  constraint wallets_belongs_to_one check ((part = 'house') = (identity_id is null)),
+  constraint wallets_belongs_to_one check ((part = 'system') = (identity_id is null)),
   constraint wallets_system_account_is_named
-    check ((part = 'house') = (system_account is not null)),
+    check ((part = 'system') = (system_account is not null)),
   constraint wallets_balance_has_three_decimals check (balance = round(balance, 3)),
   -- NaN counts as larger than any number, so the upper bound keeps it out.
   constraint wallets_never_below_zero check (balance >= 0 and balance <= 99999999999.999),
@@ -27,7 +27,7 @@ comment on table public.wallets is
   'The money of an identity: what it may spend and what is held; and the system accounts opposite.';
 comment on column public.wallets.identity_id is 'Null for a system account.';
 comment on column public.wallets.part is
-  'available; held: being refunded to its source; house: a system account.';
+  'available; held: being refunded to its source; system: a system account, of nobody.';
 comment on column public.wallets.system_account is
   'provider: taken by the payment provider; sales: for plans; adjustments: by an admin.';
 comment on column public.wallets.balance is

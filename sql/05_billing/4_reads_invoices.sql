@@ -63,7 +63,7 @@ begin
   with page as materialized (
     select invoices,
       invoices.id, invoices.issued_at,
-      row_number() over (order by invoices.issued_at desc, invoices.id desc) as place
+      row_number() over (order by invoices.issued_at desc, invoices.id desc) as row_number
     from public.invoices
     where invoices.identity_id = owner_id
       and (list_invoices.state is null or invoices.state = list_invoices.state)
@@ -72,11 +72,11 @@ begin
     limit private.page_size(page_size) + 1
   )
   select
-    coalesce(json_agg(private.invoice_record(page.invoices) order by page.place)
-      filter (where page.place <= page_size), '[]'),
+    coalesce(json_agg(private.invoice_record(page.invoices) order by page.row_number)
+      filter (where page.row_number <= page_size), '[]'),
     private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(page.issued_at, page.id) order by page.place)
-        filter (where page.place >= page_size))
+      jsonb_agg(jsonb_build_array(page.issued_at, page.id) order by page.row_number)
+        filter (where page.row_number >= page_size))
   from page;
 end
 $$;

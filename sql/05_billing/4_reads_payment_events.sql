@@ -1,7 +1,7 @@
 -- What payment providers reported, for admins.
 
 create function private.payment_event_records(event_ids bigint[])
-  returns table (place bigint, record json)
+  returns table (ordinal bigint, record json)
   language plpgsql
   stable
   rows 20
@@ -11,7 +11,7 @@ as $$
 begin
   return query
   select
-    asked.place,
+    requested.ordinal,
     json_build_object(
       'id', payment_events.id, 'provider', payment_events.provider,
       'eventKey', payment_events.event_key, 'kind', payment_events.kind,
@@ -21,11 +21,11 @@ begin
       'currency', payment_events.currency, 'outcome', payment_events.outcome,
       'receivedAt', payment_events.received_at, 'processedAt', payment_events.processed_at
     )
-  from unnest(event_ids) with ordinality as asked (id, place)
-  join public.payment_events on payment_events.id = asked.id
+  from unnest(event_ids) with ordinality as requested (id, ordinal)
+  join public.payment_events on payment_events.id = requested.id
   left join public.payments on payments.id = payment_events.payment_id
   left join public.invoices on invoices.id = payments.invoice_id
-  order by asked.place;
+  order by requested.ordinal;
 end
 $$;
 comment on function private.payment_event_records is
@@ -89,7 +89,7 @@ begin
     $sql$, sorts, sort, filters, key, page_size);
   return query
   select
-    coalesce(json_agg(records.record order by records.place), '[]'),
+    coalesce(json_agg(records.record order by records.ordinal), '[]'),
     private.next_cursor(query, to_jsonb(keys[page_size:]))
   from private.payment_event_records(
     private.key_ids(keys[:page_size])::bigint[]) as records;

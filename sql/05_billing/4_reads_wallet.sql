@@ -51,7 +51,7 @@ begin
     select
       wallet_entries.id, wallet_entries.transfer_id, wallet_entries.amount,
       wallet_entries.balance_after, wallet_entries.created_at, wallets.part,
-      row_number() over (order by wallet_entries.id desc) as place
+      row_number() over (order by wallet_entries.id desc) as row_number
     from public.wallet_entries
     join public.wallets on wallets.id = wallet_entries.wallet_id
     where wallets.identity_id = owner_id and wallet_entries.id < before_id
@@ -69,10 +69,10 @@ begin
       'currency', 'KWD',
       'invoiceId', wallet_transfers.invoice_id,
       'createdAt', page.created_at
-    ) order by page.place) filter (where page.place <= page_size), '[]'),
+    ) order by page.row_number) filter (where page.row_number <= page_size), '[]'),
     private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(page.id) order by page.place)
-        filter (where page.place >= page_size))
+      jsonb_agg(jsonb_build_array(page.id) order by page.row_number)
+        filter (where page.row_number >= page_size))
   from page
   join public.wallet_transfers on wallet_transfers.id = page.transfer_id;
 end

@@ -53,12 +53,12 @@ begin
   for update;
   if payment.state = 'open' and payment.created_at > now() - interval '15 minutes' then
     return json_build_object('paymentId', payment.id, 'redirectUrl', payment.redirect_url);
-  elsif payment.state = 'starting' and payment.asked_at > clock_timestamp() - interval '6 seconds'
+  elsif payment.state = 'starting' and payment.requested_at > clock_timestamp() - interval '6 seconds'
   then
     return json_build_object('paymentId', payment.id, 'wait', true);
   elsif payment.state = 'starting' and payment.provider = chosen ->> 'provider' then
     -- The provider may have made it: asked again with the same reference, it makes no second one.
-    update public.payments set asked_at = clock_timestamp() where payments.id = payment.id;
+    update public.payments set requested_at = clock_timestamp() where payments.id = payment.id;
   else
     update public.payments set state = 'superseded' where payments.id = payment.id;
     insert into public.payments (invoice_id, provider, mode, amount, return_url)

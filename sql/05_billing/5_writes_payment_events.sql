@@ -1,10 +1,10 @@
 -- What became of a charge, and what follows from it.
 --
 -- A webhook is a hint. What counts is the provider's own answer when the function asks it, and that
--- is what comes in here as `truth`: ref, reference (our payment), status, amount, currency, mode.
+-- is what comes in here as `answer`: ref, reference (our payment), status, amount, currency, mode.
 -- Event, payment, invoice, money and effect are written in one transaction or not at all.
 
-create function private.settle_payment(payment_id uuid, truth jsonb) returns text
+create function private.settle_payment(payment_id uuid, answer jsonb) returns text
   language plpgsql
   security definer -- writes payment, invoice, money and effect together
   set search_path = ''
@@ -27,14 +27,14 @@ begin
   begin
     update public.payments
     set state = case when invoice.paid_at is null then 'captured' else 'surplus' end,
-        captured_at = now(), provider_ref = coalesce(payments.provider_ref, truth ->> 'ref'),
-        provider_payment_id = truth ->> 'paymentId',
-        details = coalesce(truth -> 'details', '{}')
+        captured_at = now(), provider_ref = coalesce(payments.provider_ref, answer ->> 'ref'),
+        provider_payment_id = answer ->> 'paymentId',
+        details = coalesce(answer -> 'details', '{}')
     where payments.id = payment.id;
   exception
     when unique_violation then -- the money of another charge, which paid its own invoice
       perform private.raise_alarm('payment_mismatch', payment.id::text,
-        jsonb_build_object('expected', payment.amount, 'truth', truth - 'details'));
+        jsonb_build_object('expected', payment.amount, 'answer', answer - 'details'));
       return 'mismatch';
   end;
 
@@ -72,7 +72,7 @@ comment on function private.settle_payment is
   'The money of a charge was taken: the invoice is paid and delivered, or the amount goes to the '
   'wallet where it can no longer be delivered. Once, however often it is reported.';
 
-create function private.find_payment(provider text, truth jsonb) returns public.payments
+create function private.find_payment(provider text, answer jsonb) returns public.payments
   language plpgsql
   stable
   security definer -- finds a payment for functions that asked the provider
@@ -82,12 +82,12 @@ declare
   payment public.payments;
 begin
   select * into payment from public.payments
-  where payments.provider = find_payment.provider and payments.provider_ref = truth ->> 'ref';
+  where payments.provider = find_payment.provider and payments.provider_ref = answer ->> 'ref';
   if payment.id is null
-    and truth ->> 'reference' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
+    and answer ->> 'reference' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
     -- The event came before the provider's answer to the charge.
     select * into payment from public.payments
-    where payments.id = (truth ->> 'reference')::uuid
+    where payments.id = (answer ->> 'reference')::uuid
       and payments.provider = find_payment.provider
       and payments.provider_ref is null;
   end if;
@@ -98,7 +98,7 @@ comment on function private.find_payment is
   'The payment that the provider means, by its id of the charge, else by ours.';
 
 create function private.apply_payment_answer(
-  payment public.payments, truth jsonb,
+  payment public.payments, answer jsonb,
   reported_amount text default null, reported_currency text default null
 ) returns text
   language plpgsql
@@ -106,20 +106,20 @@ create function private.apply_payment_answer(
   set search_path = ''
 as $$
 begin
-  if (truth ->> 'amount')::numeric is distinct from payment.amount
-    or truth ->> 'currency' is distinct from payment.currency
-    or truth ->> 'mode' is distinct from payment.mode
-    or coalesce(truth ->> 'reference', payment.id::text) <> payment.id::text
+  if (answer ->> 'amount')::numeric is distinct from payment.amount
+    or answer ->> 'currency' is distinct from payment.currency
+    or answer ->> 'mode' is distinct from payment.mode
+    or coalesce(answer ->> 'reference', payment.id::text) <> payment.id::text
     or reported_amount is not null
       and private.parse_amount(reported_amount) is distinct from payment.amount
     or reported_currency is not null and reported_currency <> payment.currency then
     perform private.raise_alarm('payment_mismatch', payment.id::text, jsonb_build_object(
       'expected', payment.amount, 'told', reported_amount, 'toldCurrency', reported_currency,
-      'truth', truth - 'details'));
+      'answer', answer - 'details'));
     return 'mismatch';
   end if;
-  case truth ->> 'status'
-    when 'paid' then return private.settle_payment(payment.id, truth);
+  case answer ->> 'status'
+    when 'paid' then return private.settle_payment(payment.id, answer);
     when 'failed' then return private.fail_payment(payment.id);
     else return 'pending';
   end case;
@@ -161,7 +161,7 @@ comment on function private.record_event is
   'The row of an event that is new or had no final outcome; else null.';
 
 create function private.finish_event(
-  event_id bigint, outcome text, payment_id uuid, truth jsonb
+  event_id bigint, outcome text, payment_id uuid, answer jsonb
 ) returns void
   language sql
   security definer -- writes a closed table
@@ -169,9 +169,9 @@ create function private.finish_event(
 as $$
   update public.payment_events
   set outcome = finish_event.outcome, payment_id = finish_event.payment_id,
-      status = truth ->> 'status',
-      amount = coalesce(payment_events.amount, (truth ->> 'amount')::numeric),
-      currency = coalesce(payment_events.currency, truth ->> 'currency'),
+      status = answer ->> 'status',
+      amount = coalesce(payment_events.amount, (answer ->> 'amount')::numeric),
+      currency = coalesce(payment_events.currency, answer ->> 'currency'),
       processed_at = clock_timestamp()
   where payment_events.id = finish_event.event_id
 $$;
@@ -189,7 +189,7 @@ comment on function private.event_answer is 'The answer to the functions about a
 
 create function private.receive_payment(
   provider text, event_key text, kind text, payload_sha256 text default null,
-  reported_amount text default null, truth jsonb default null, reported_currency text default null
+  reported_amount text default null, answer jsonb default null, reported_currency text default null
 ) returns json
   language plpgsql
   security definer -- the webhook and the job: for nobody in particular
@@ -204,16 +204,16 @@ begin
   if event_id is null and receive_payment.kind <> 'look_up' then
     return private.event_answer('repeated', true);
   end if;
-  if truth is not null then
-    payment := private.find_payment(receive_payment.provider, truth);
+  if answer is not null then
+    payment := private.find_payment(receive_payment.provider, answer);
     if payment.id is not null then
-      result := private.apply_payment_answer(payment, truth, reported_amount, reported_currency);
-    elsif truth ->> 'status' = 'paid' then
-      perform private.raise_alarm('payment_unmatched', truth ->> 'ref', truth - 'details');
+      result := private.apply_payment_answer(payment, answer, reported_amount, reported_currency);
+    elsif answer ->> 'status' = 'paid' then
+      perform private.raise_alarm('payment_unmatched', answer ->> 'ref', answer - 'details');
       result := 'unmatched';
     end if;
   end if;
-  perform private.finish_event(event_id, result, payment.id, truth);
+  perform private.finish_event(event_id, result, payment.id, answer);
   return private.event_answer(result);
 end
 $$;

@@ -28,14 +28,14 @@ $$;
 comment on function private.reject_refund is
   'The provider rejected a refund: what was held is released, and an alarm is raised.';
 
-create function private.record_refund(payment public.payments, truth jsonb) returns uuid
+create function private.record_refund(payment public.payments, answer jsonb) returns uuid
   language plpgsql
   security definer -- records a refund that was made at the provider; the invoice is locked
   set search_path = ''
 as $$
 declare
   invoice public.invoices;
-  amount numeric := (truth ->> 'amount')::numeric;
+  amount numeric := (answer ->> 'amount')::numeric;
   is_surplus boolean := payment.state = 'surplus';
   room numeric;
   available numeric;
@@ -48,7 +48,7 @@ begin
     return null;
   end if;
   insert into public.refunds (invoice_id, payment_id, destination, amount, reason, provider_ref)
-  values (invoice.id, payment.id, 'source', amount, 'made at the provider', truth ->> 'refundRef')
+  values (invoice.id, payment.id, 'source', amount, 'made at the provider', answer ->> 'refundRef')
   returning id into made;
   if invoice.credited or is_surplus then
     select wallets.balance into available from public.wallets
@@ -66,7 +66,7 @@ comment on function private.record_refund is
   'Records a refund that nobody here asked for, if there is room for it. Raises an alarm where the '
   'wallet that got the money holds less by now.';
 
-create function private.find_refund(payment public.payments, truth jsonb) returns public.refunds
+create function private.find_refund(payment public.payments, answer jsonb) returns public.refunds
   language plpgsql
   stable
   security definer -- finds a refund for functions that asked the provider
@@ -77,15 +77,15 @@ declare
 begin
   select * into refund from public.refunds
   where refunds.payment_id = payment.id
-    and (refunds.provider_ref = truth ->> 'refundRef'
-      or refunds.provider_ref is null and refunds.id::text = truth ->> 'reference')
+    and (refunds.provider_ref = answer ->> 'refundRef'
+      or refunds.provider_ref is null and refunds.id::text = answer ->> 'reference')
   order by refunds.provider_ref nulls last
   limit 1;
-  if refund.id is null and not truth ? 'reference' then
+  if refund.id is null and not answer ? 'reference' then
     -- The answer to our request was lost, and this provider does not repeat our reference.
     select * into refund from public.refunds
     where refunds.payment_id = payment.id and refunds.state = 'requested'
-      and refunds.provider_ref is null and refunds.amount = (truth ->> 'amount')::numeric
+      and refunds.provider_ref is null and refunds.amount = (answer ->> 'amount')::numeric
     order by refunds.created_at
     limit 1;
   end if;
@@ -97,7 +97,7 @@ comment on function private.find_refund is
   'of ours that has no answer.';
 
 create function private.apply_refund_answer(
-  truth jsonb, reported_amount text default null, reported_currency text default null
+  answer jsonb, reported_amount text default null, reported_currency text default null
 ) returns text
   language plpgsql
   security definer -- writes for functions that asked the provider
@@ -108,28 +108,29 @@ declare
   refund public.refunds;
 begin
   select * into payment from public.payments
-  where payments.provider = truth ->> 'provider' and payments.provider_ref = truth ->> 'chargeRef';
+  where payments.provider = answer ->> 'provider'
+    and payments.provider_ref = answer ->> 'chargeRef';
   if payment.id is null then
-    perform private.raise_alarm('refund_unmatched', truth ->> 'refundRef', truth);
+    perform private.raise_alarm('refund_unmatched', answer ->> 'refundRef', answer);
     return 'unmatched';
   end if;
   perform private.lock_invoice(payment.invoice_id);
-  refund := private.find_refund(payment, truth);
-  if refund.id is null and truth ->> 'status' <> 'refunded' then
+  refund := private.find_refund(payment, answer);
+  if refund.id is null and answer ->> 'status' <> 'refunded' then
     return 'ignored';
-  elsif truth ->> 'currency' is distinct from payment.currency
-    or truth ->> 'amount' is null or refund.amount <> (truth ->> 'amount')::numeric
+  elsif answer ->> 'currency' is distinct from payment.currency
+    or answer ->> 'amount' is null or refund.amount <> (answer ->> 'amount')::numeric
     or reported_amount is not null
-      and private.parse_amount(reported_amount) is distinct from (truth ->> 'amount')::numeric
+      and private.parse_amount(reported_amount) is distinct from (answer ->> 'amount')::numeric
     or reported_currency is not null and reported_currency <> payment.currency then
     perform private.raise_alarm(
-      'refund_mismatch', coalesce(refund.id::text, truth ->> 'refundRef'),
-      truth || jsonb_build_object('told', reported_amount, 'toldCurrency', reported_currency));
+      'refund_mismatch', coalesce(refund.id::text, answer ->> 'refundRef'),
+      answer || jsonb_build_object('told', reported_amount, 'toldCurrency', reported_currency));
     return 'mismatch';
   elsif refund.id is null then
-    refund.id := private.record_refund(payment, truth);
+    refund.id := private.record_refund(payment, answer);
     if refund.id is null then
-      perform private.raise_alarm('refund_unmatched', truth ->> 'refundRef', truth);
+      perform private.raise_alarm('refund_unmatched', answer ->> 'refundRef', answer);
       return 'unmatched';
     end if;
     perform private.book_refund(refund.id);
@@ -137,14 +138,14 @@ begin
   end if;
 
   update public.refunds
-  set provider_ref = coalesce(refunds.provider_ref, truth ->> 'refundRef')
+  set provider_ref = coalesce(refunds.provider_ref, answer ->> 'refundRef')
   where refunds.id = refund.id;
   if refund.state <> 'requested' then
     return 'repeated';
-  elsif truth ->> 'status' = 'refunded' then
+  elsif answer ->> 'status' = 'refunded' then
     perform private.book_refund(refund.id);
     return 'refunded';
-  elsif truth ->> 'status' = 'failed' then
+  elsif answer ->> 'status' = 'failed' then
     perform private.reject_refund(refund.id);
     return 'failed';
   end if;
@@ -216,7 +217,7 @@ begin
   end if;
   update public.refunds
   set provider_ref = coalesce(refunds.provider_ref, refund_answered.provider_ref),
-      asked_at = now()
+      looked_up_at = now()
   where refunds.id = refund_answered.refund_id;
   if status = 'failed' then
     perform private.reject_refund(refund_id);

@@ -46,7 +46,7 @@ begin
   else
     update public.subscriptions
     set ended_at = now(),
-        status = case when subscription.ends_at > now() then 'replaced' else 'lapsed' end
+        status = case when subscription.ends_at > now() then 'replaced' else 'expired' end
     where subscriptions.id = subscription.id;
     insert into public.subscriptions (identity_id, plan_id, ends_at, pay_with)
     values (start_plan.identity_id, plan.id, now() + make_interval(days => plan.interval_days),
@@ -79,7 +79,7 @@ begin
   update public.subscriptions set status = end_subscription.status, ended_at = now()
   where subscriptions.id = end_subscription.subscription_id
     and subscriptions.status = 'active'
-    and (end_subscription.status <> 'lapsed' or subscriptions.ends_at <= now());
+    and (end_subscription.status <> 'expired' or subscriptions.ends_at <= now());
   if not found then
     return false;
   end if;

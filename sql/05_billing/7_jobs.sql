@@ -61,12 +61,12 @@ as $$
     select refunds.id from public.refunds
     where refunds.state = 'requested'
       and refunds.created_at < now() - interval '2 minutes'
-      and coalesce(refunds.asked_at < now() - interval '10 minutes', true)
-    order by refunds.asked_at nulls first
+      and coalesce(refunds.looked_up_at < now() - interval '10 minutes', true)
+    order by refunds.looked_up_at nulls first
     limit 25
     for update skip locked
   ), taken as (
-    update public.refunds set asked_at = now()
+    update public.refunds set looked_up_at = now()
     from due where due.id = refunds.id
     returning refunds.id
   )
@@ -216,28 +216,28 @@ $$;
 comment on function private.renew_plans is
   'Job: renews plans from the wallet in the day before they end, where it holds enough.';
 
-create function private.lapse_plan(subscription_id uuid) returns boolean
+create function private.downgrade_plan(subscription_id uuid) returns boolean
   language sql
   set search_path = ''
 as $$
-  select private.end_subscription(lapse_plan.subscription_id, 'lapsed')
+  select private.end_subscription(downgrade_plan.subscription_id, 'expired')
 $$;
-comment on function private.lapse_plan is 'Ends one plan whose time is over.';
+comment on function private.downgrade_plan is 'Ends one plan whose time is over.';
 
-create function private.lapse_plans() returns bigint
+create function private.downgrade_plans() returns bigint
   language sql
   security definer -- a job: everybody's plans
   set search_path = ''
 as $$
-  select private.for_each('lapse_plan', array(
+  select private.for_each('downgrade_plan', array(
     select subscriptions.id::text from public.subscriptions
     where subscriptions.status = 'active' and subscriptions.ends_at <= now()
-      and not private.failed_recently('lapse_plan', subscriptions.id::text)
+      and not private.failed_recently('downgrade_plan', subscriptions.id::text)
     order by subscriptions.ends_at
     limit 100
   ), true)
 $$;
-comment on function private.lapse_plans is
+comment on function private.downgrade_plans is
   'Job: ends plans whose time is over and pauses active listings over the free quota.';
 
 create function private.recount_wallets() returns bigint
@@ -286,5 +286,5 @@ comment on function private.recount_wallets is
 
 grant execute on function
   private.due_payments, private.give_up_payments, private.due_refunds, private.expire_invoices,
-  private.remind_of_plans, private.renew_plans, private.lapse_plans, private.recount_wallets
+  private.remind_of_plans, private.renew_plans, private.downgrade_plans, private.recount_wallets
   to backend;

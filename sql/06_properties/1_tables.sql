@@ -2,7 +2,7 @@
 --
 -- Clients write through functions only. Who sees a listing is in 2_rules_visibility.sql, what a
 -- field may hold in 2_rules_fields.sql, what publishing asks in 2_rules_publishing.sql, and what
--- can be done in which state in 2_rules_acts.sql.
+-- can be done in which state in 2_rules_actions.sql.
 
 create sequence private.property_ref_no start 100001;
 
@@ -152,7 +152,7 @@ comment on column public.properties.owner_identity_id is
   'The identity that offers it; never changes.';
 comment on column public.properties.type is 'SALE, RENT or EXCHANGE; fixed once published.';
 comment on column public.properties.status is
-  'Its state; 2_rules_acts.sql has the ways from one to another.';
+  'Its state; 2_rules_actions.sql has the ways from one to another.';
 comment on column public.properties.status_reason is
   'Why it was rejected or suspended, for the owner.';
 comment on column public.properties.suspended_from is
@@ -248,7 +248,7 @@ grant select on public.properties, public.price_history, public.auctions to auth
 -- Nobody changes what a price was: triggers write it with their owner's rights.
 revoke insert, update, delete, truncate on public.price_history from service_role;
 
--- Strangers read listings through functions that choose the columns (3_records.sql).
+-- Other people read listings through functions that choose the columns (3_records.sql).
 create policy "owners see their own properties" on public.properties for select to authenticated
   using (owner_identity_id = (select private.identity_id()) and status <> 'deleted');
 create policy "owners see the prices of their own" on public.price_history

@@ -33,7 +33,7 @@ begin
     perform private.refuse_field('auction', 'field_not_for_type');
   elsif property.status not in ('draft', 'pending_review', 'active', 'paused')
     or now() between property.auction_starts_at and property.auction_ends_at then
-    perform private.refuse_act(property);
+    perform private.refuse_action(property);
   end if;
   return property;
 end

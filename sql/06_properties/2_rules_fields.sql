@@ -164,7 +164,7 @@ create function private.apply_fields(property public.properties, fields jsonb)
   set search_path = ''
 as $$
 declare
-  place jsonb := fields -> 'location';
+  location jsonb := fields -> 'location';
   answer public.properties;
 begin
   answer := jsonb_populate_record(property, (
@@ -174,9 +174,9 @@ begin
     from jsonb_each(fields - 'location') as field
   ));
   if fields ? 'location' then
-    answer.lat := place -> 'lat';
-    answer.lng := place -> 'lng';
-    answer.location_precision := place ->> 'precision';
+    answer.lat := location -> 'lat';
+    answer.lng := location -> 'lng';
+    answer.location_precision := location ->> 'precision';
   end if;
   -- An area implies its governorate.
   if answer.area_id is not null and (

@@ -25,7 +25,7 @@ comment on function private.price_period is
   'What a price is for: a month of a rent, once for a sale; null for an exchange.';
 
 create function private.property_records(property_ids uuid[], viewer_identity_id uuid)
-  returns table (place bigint, id uuid, record json)
+  returns table (ordinal bigint, id uuid, record json)
   language plpgsql
   stable
   rows 20
@@ -37,8 +37,8 @@ begin
   -- tables less in subqueries: a join would carry the whole width of a listing.
   return query
   select
-    asked.place,
-    asked.id,
+    requested.ordinal,
+    requested.id,
     (
       select to_json(shown) from (
         select
@@ -145,12 +145,12 @@ begin
           case when own.is_mine then properties.pending_changes end as "pendingChanges"
       ) as shown
     )
-  from unnest(property_ids) with ordinality as asked (id, place)
-  join public.properties on properties.id = asked.id
+  from unnest(property_ids) with ordinality as requested (id, ordinal)
+  join public.properties on properties.id = requested.id
   cross join lateral (
     select properties.owner_identity_id = viewer_identity_id as is_mine
   ) as own
-  order by asked.place;
+  order by requested.ordinal;
 end
 $$;
 comment on function private.property_records is

@@ -36,7 +36,7 @@ begin
     '{"lat":' || lat || ',"lng":' || lng || ',"precision":"' || location_precision || '"}', 'null');
 end
 $$;
-comment on function private.location_text is 'A place as the JSON text of a record''s location.';
+comment on function private.location_text is 'Coordinates as the JSON text of a record''s location.';
 
 create function private.owner_name_text(identity_id uuid) returns text
   language plpgsql
@@ -187,7 +187,8 @@ as $$
 begin
   if fields is distinct from 'card' and private.wants_records(fields) then
     return (
-      select '[' || coalesce(string_agg(records.record::text, ',' order by records.place), '') || ']'
+      select
+        '[' || coalesce(string_agg(records.record::text, ',' order by records.ordinal), '') || ']'
       from private.property_records(property_ids, viewer_identity_id) as records
     );
   end if;
@@ -195,16 +196,16 @@ begin
     select '[' || coalesce(string_agg(
       private.card_text(
         property_cards,
-        asked.id = any (array(
+        requested.id = any (array(
           select favorites.property_id from public.favorites
           where favorites.identity_id = list_items.viewer_identity_id
             and favorites.property_id = any (property_ids)
         )),
         list_items.viewer_identity_id,
         (select settings.value #>> '{}' from private.settings where settings.name = 'files_url')
-      ), ',' order by asked.place), '') || ']'
-    from unnest(property_ids) with ordinality as asked (id, place)
-    join private.property_cards on property_cards.property_id = asked.id
+      ), ',' order by requested.ordinal), '') || ']'
+    from unnest(property_ids) with ordinality as requested (id, ordinal)
+    join private.property_cards on property_cards.property_id = requested.id
   );
 end
 $$;

@@ -30,7 +30,7 @@ begin
   );
   return query
   select
-    coalesce(json_agg(records.record order by records.place), '[]'),
+    coalesce(json_agg(records.record order by records.ordinal), '[]'),
     private.next_cursor(query, (
       select jsonb_agg(jsonb_build_array(properties.created_at, properties.id)
         order by properties.created_at desc, properties.id desc)
@@ -77,7 +77,7 @@ begin
   with page as (
     select
       price_history.id, price_history.price, price_history.changed_at,
-      row_number() over (order by price_history.changed_at desc, price_history.id desc) as place
+      row_number() over (order by price_history.changed_at desc, price_history.id desc) as row_number
     from public.price_history
     where price_history.property_id = property.id
       and (price_history.changed_at, price_history.id) < (before_at, before_id)
@@ -87,11 +87,11 @@ begin
   select
     coalesce(
       json_agg(json_build_object('price', page.price, 'changedAt', page.changed_at)
-        order by page.place) filter (where page.place <= page_size),
+        order by page.row_number) filter (where page.row_number <= page_size),
       '[]'),
     private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(page.changed_at, page.id) order by page.place)
-        filter (where page.place >= page_size))
+      jsonb_agg(jsonb_build_array(page.changed_at, page.id) order by page.row_number)
+        filter (where page.row_number >= page_size))
   from page;
 end
 $$;
@@ -124,7 +124,7 @@ as $$
 declare
   viewer_id uuid := private.identity_id();
   property public.properties := private.require_visible_property(property_id, viewer_id);
-  wanted_price numeric := coalesce(property.price, -1);
+  own_price numeric := coalesce(property.price, -1);
   ids uuid[];
 begin
   -- The nearest prices above and below in each area of the governorate, straight from the index.
@@ -136,7 +136,7 @@ begin
         select properties.id, coalesce(properties.price, -1) as price from public.properties
         where properties.listed and properties.type = property.type
           and properties.kind = property.kind and properties.area_id = areas.id
-          and coalesce(properties.price, -1) >= wanted_price
+          and coalesce(properties.price, -1) >= own_price
         order by coalesce(properties.price, -1)
         limit 11
       )
@@ -145,13 +145,13 @@ begin
         select properties.id, coalesce(properties.price, -1) from public.properties
         where properties.listed and properties.type = property.type
           and properties.kind = property.kind and properties.area_id = areas.id
-          and coalesce(properties.price, -1) < wanted_price
+          and coalesce(properties.price, -1) < own_price
         order by coalesce(properties.price, -1) desc
         limit 10
       )
     ) as near
     where areas.governorate_id = property.governorate_id and near.id <> property.id
-    order by areas.id = property.area_id desc, abs(near.price - wanted_price), near.id
+    order by areas.id = property.area_id desc, abs(near.price - own_price), near.id
     limit 10
   );
   return '{"items":' || private.list_items(ids, viewer_id, fields) || ',"nextCursor":null}';

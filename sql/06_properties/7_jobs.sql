@@ -41,7 +41,7 @@ as $$
 $$;
 comment on function private.expire_listings is 'Job: expires listings whose time is over.';
 
-create function private.fold_views_of(property_id uuid) returns boolean
+create function private.count_views_of(property_id uuid) returns boolean
   language plpgsql
   set search_path = ''
 as $$
@@ -49,40 +49,40 @@ declare
   viewers bigint;
 begin
   insert into private.property_counters (property_id)
-  select properties.id from public.properties where properties.id = fold_views_of.property_id
+  select properties.id from public.properties where properties.id = count_views_of.property_id
   on conflict do nothing;
   -- What somebody has locked is left to the next run: the job waits for nobody.
   perform from private.property_counters
-  where property_counters.property_id = fold_views_of.property_id
+  where property_counters.property_id = count_views_of.property_id
   for no key update skip locked;
   if not found then
     return false;
   end if;
   update private.property_views set counted = true
-  where property_views.property_id = fold_views_of.property_id and not property_views.counted;
+  where property_views.property_id = count_views_of.property_id and not property_views.counted;
   get diagnostics viewers = row_count;
   update private.property_counters set views = property_counters.views + viewers
-  where property_counters.property_id = fold_views_of.property_id and viewers > 0;
+  where property_counters.property_id = count_views_of.property_id and viewers > 0;
   return found;
 end
 $$;
-comment on function private.fold_views_of is 'Adds the new views of a listing to its count.';
+comment on function private.count_views_of is 'Adds the new views of a listing to its count.';
 
-create function private.fold_views() returns bigint
+create function private.count_views() returns bigint
   language sql
   security definer -- writes counters of everybody's listings, for a job
   set search_path = ''
 as $$
-  select private.for_each('fold_views_of', array(
+  select private.for_each('count_views_of', array(
     select distinct property_views.property_id::text from private.property_views
     where not property_views.counted
-      and not private.failed_recently('fold_views_of', property_views.property_id::text)
+      and not private.failed_recently('count_views_of', property_views.property_id::text)
     limit 1000
   ))
 $$;
-comment on function private.fold_views is 'Job: adds new views to the counts of listings.';
+comment on function private.count_views is 'Job: adds new views to the counts of listings.';
 
-create function private.sweep_views() returns bigint
+create function private.purge_views() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
@@ -101,9 +101,9 @@ as $$
   )
   select count(*) from deleted
 $$;
-comment on function private.sweep_views is
+comment on function private.purge_views is
   'Job: deletes views older than two days; those that could not be counted, after a week.';
 
 grant execute on function
-  private.expire_listings, private.fold_views, private.sweep_views
+  private.expire_listings, private.count_views, private.purge_views
   to backend;

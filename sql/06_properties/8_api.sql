@@ -1,4 +1,4 @@
--- What an owner does to a listing, as clients call it: one function for each act.
+-- What an owner does to a listing, as clients call it: one function for each action.
 
 create function api.publish_property(property_id uuid) returns json
   language sql

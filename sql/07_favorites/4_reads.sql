@@ -134,10 +134,10 @@ begin
   return (
     with saved as materialized (
       select item, item::json ->> 'status' <> 'unavailable' as available,
-        (item::json ->> 'id')::uuid as id, place
-      from unnest(items) with ordinality as given (item, place)
+        (item::json ->> 'id')::uuid as id, ordinal
+      from unnest(items) with ordinality as given (item, ordinal)
     )
-    select array_agg(coalesce(records.record::text, saved.item) order by saved.place)
+    select array_agg(coalesce(records.record::text, saved.item) order by saved.ordinal)
     from saved
     left join private.property_records(
       array(select saved.id from saved where saved.available), owner_id

@@ -198,24 +198,24 @@ $$;
 comment on function private.refresh_area_prices is
   'Job: writes private.area_prices anew once it is this old, before what reads it finds it too old.';
 
-create function private.sweep_publications() returns bigint
+create function private.purge_publications() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  select private.sweep('private.publications', 'until', '7 hours')
+  select private.purge('private.publications', 'until', '7 hours')
 $$;
-comment on function private.sweep_publications is
+comment on function private.purge_publications is
   'Job: deletes publications that no readable snapshot needs, 1,000 at a time.';
 
-create function private.sweep_office_ranks() returns bigint
+create function private.purge_office_ranks() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  select private.sweep('private.office_ranks', 'until', '7 hours')
+  select private.purge('private.office_ranks', 'until', '7 hours')
 $$;
-comment on function private.sweep_office_ranks is
+comment on function private.purge_office_ranks is
   'Job: deletes ranks that no readable snapshot needs, 1,000 at a time.';
 
 create function private.rebuild_search_documents() returns bigint
@@ -268,6 +268,6 @@ comment on function private.rebuild_search_documents is
   'can call it.';
 
 grant execute on function
-  private.fold_search_words, private.refresh_area_prices, private.sweep_publications,
-  private.sweep_office_ranks
+  private.fold_search_words, private.refresh_area_prices, private.purge_publications,
+  private.purge_office_ranks
   to backend;

@@ -61,7 +61,7 @@ comment on column public.media.use is
   'What it is used for; null is nothing yet, or nothing any more.';
 comment on column public.media.upload_session_id is
   'The flow of a new listing that it was uploaded in.';
-comment on column public.media.position is 'Its place among the pictures of the listing or flow.';
+comment on column public.media.position is 'Its position among the pictures of the listing or flow.';
 comment on column public.media.pending is
   'Under review: added to an active listing, not shown until decided.';
 comment on column public.media.discarded_at is
@@ -124,7 +124,7 @@ create policy "identities see their own pictures" on public.media for select to 
 create policy "nobody but functions of their owner" on private.uploads using (false);
 create policy "nobody but functions of their owner" on private.upload_sessions using (false);
 
-create table private.media_walks (
+create table private.media_scans (
   bucket text primary key,
   after_name text not null default '',
   began_at timestamptz not null default now(),
@@ -136,15 +136,15 @@ create table private.media_walks (
   last_files_without_row bigint,
   last_rows_without_file bigint
 );
-comment on table private.media_walks is
+comment on table private.media_scans is
   'How far the job has come that compares files and rows by name, some thousands at a time.';
-comment on column private.media_walks.after_name is 'How far the walk has come.';
-comment on column private.media_walks.files_without_row is
+comment on column private.media_scans.after_name is 'How far the scan has come.';
+comment on column private.media_scans.files_without_row is
   'Of the files seen, those that had no row after an hour.';
-comment on column private.media_walks.last_files_without_row is
-  'Of the last complete walk; should be 0.';
-comment on column private.media_walks.last_rows_without_file is
-  'Of the last complete walk; should be 0.';
+comment on column private.media_scans.last_files_without_row is
+  'Of the last complete scan; should be 0.';
+comment on column private.media_scans.last_rows_without_file is
+  'Of the last complete scan; should be 0.';
 
 create table private.stray_files (
   bucket text not null,
@@ -154,11 +154,11 @@ create table private.stray_files (
   primary key (bucket, name)
 );
 comment on table private.stray_files is
-  'Files without a row, left behind by an upload or found by the walk, to be removed.';
+  'Files without a row, left behind by an upload or found by the scan, to be removed.';
 comment on column private.stray_files.removal_due_at is 'When a job next has it removed.';
 create index stray_files_due_idx on private.stray_files (removal_due_at);
 
-alter table private.media_walks enable row level security;
+alter table private.media_scans enable row level security;
 alter table private.stray_files enable row level security;
-create policy "nobody but functions of their owner" on private.media_walks using (false);
+create policy "nobody but functions of their owner" on private.media_scans using (false);
 create policy "nobody but functions of their owner" on private.stray_files using (false);

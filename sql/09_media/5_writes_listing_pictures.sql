@@ -20,7 +20,7 @@ end
 $$;
 comment on function private.shown_pictures is 'The pictures that everybody sees, in order.';
 
-create function private.wanted_pictures(property public.properties) returns uuid[]
+create function private.owner_pictures(property public.properties) returns uuid[]
   language plpgsql
   stable
   set search_path = ''
@@ -32,7 +32,7 @@ begin
   return private.shown_pictures(property.id);
 end
 $$;
-comment on function private.wanted_pictures is
+comment on function private.owner_pictures is
   'The pictures as the owner wants them: those pending approval, else those that are shown.';
 
 create function private.discard_media(media_ids uuid[]) returns void
@@ -50,7 +50,7 @@ $$;
 comment on function private.discard_media is
   'Discards pictures: a job removes their files and rows.';
 
-create function private.set_shown_pictures(property_id uuid, wanted uuid[]) returns void
+create function private.set_shown_pictures(property_id uuid, picture_ids uuid[]) returns void
   language plpgsql
   security definer -- clients have no write grant
   set search_path = ''
@@ -58,18 +58,18 @@ as $$
 begin
   perform private.discard_media(array(
     select media.id from public.media
-    where media.property_id = set_shown_pictures.property_id and media.id <> all (wanted)
+    where media.property_id = set_shown_pictures.property_id and media.id <> all (picture_ids)
   ));
-  update public.media set position = listed.place - 1, pending = false
-  from unnest(wanted) with ordinality as listed (id, place)
+  update public.media set position = listed.ordinal - 1, pending = false
+  from unnest(picture_ids) with ordinality as listed (id, ordinal)
   where media.id = listed.id and media.property_id = set_shown_pictures.property_id
-    and (media.position, media.pending) is distinct from (listed.place::integer - 1, false);
+    and (media.position, media.pending) is distinct from (listed.ordinal::integer - 1, false);
 end
 $$;
 comment on function private.set_shown_pictures is
   'Makes these the pictures of a listing, in this order, and discards the others.';
 
-create function private.change_pictures(property public.properties, wanted uuid[]) returns void
+create function private.change_pictures(property public.properties, picture_ids uuid[]) returns void
   language plpgsql
   security definer -- clients have no write grant
   set search_path = ''
@@ -78,14 +78,14 @@ declare
   pending jsonb := coalesce(property.pending_changes, '{}') - 'media';
 begin
   if not private.is_moderated(property) then
-    perform private.set_shown_pictures(property.id, wanted);
+    perform private.set_shown_pictures(property.id, picture_ids);
   else
-    if wanted <> private.shown_pictures(property.id) then
-      pending := pending || jsonb_build_object('media', to_jsonb(wanted));
+    if picture_ids <> private.shown_pictures(property.id) then
+      pending := pending || jsonb_build_object('media', to_jsonb(picture_ids));
     end if;
     perform private.discard_media(array(
       select media.id from public.media
-      where media.property_id = property.id and media.pending and media.id <> all (wanted)
+      where media.property_id = property.id and media.pending and media.id <> all (picture_ids)
     ));
   end if;
   update public.properties set pending_changes = nullif(pending, '{}')
@@ -104,7 +104,7 @@ as $$
 begin
   if property.pending_changes ? 'media' then
     perform private.set_shown_pictures(property.id, case when approved
-      then private.wanted_pictures(property) else private.shown_pictures(property.id) end);
+      then private.owner_pictures(property) else private.shown_pictures(property.id) end);
   end if;
 end
 $$;
@@ -117,7 +117,7 @@ create function private.order_property_media(property_id uuid, media_ids uuid[])
 as $$
 declare
   property public.properties := private.lock_editable_property(property_id);
-  existing uuid[] := private.wanted_pictures(property);
+  existing uuid[] := private.owner_pictures(property);
 begin
   if not media_ids <@ existing then
     perform private.refuse(404, 'not_found');
@@ -138,7 +138,7 @@ create function private.delete_property_media(property_id uuid, media_id uuid) r
 as $$
 declare
   property public.properties := private.lock_editable_property(property_id);
-  existing uuid[] := private.wanted_pictures(property);
+  existing uuid[] := private.owner_pictures(property);
 begin
   if media_id <> all (existing) then
     perform private.refuse(404, 'not_found');

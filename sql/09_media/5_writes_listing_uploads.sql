@@ -35,9 +35,9 @@ begin
     property := private.lock_editable_property(listing_id);
   end if;
 
-  select placed.answer, placed.added into answer, added
+  select stored.answer, stored.added into answer, added
   from private.insert_listing_pictures(
-    upload, property, session_id, start_position, again) as placed;
+    upload, property, session_id, start_position, again) as stored;
   if json_array_length(answer) = 0 then
     perform private.refuse(422, 'file_missing');
   elsif jsonb_path_exists(answer::jsonb, '$[*].mediaId') then
@@ -48,7 +48,7 @@ begin
     perform private.refuse(404, 'not_found');
   end if;
   if property.id is not null and private.is_moderated(property) then
-    perform private.change_pictures(property, private.wanted_pictures(property) || added);
+    perform private.change_pictures(property, private.owner_pictures(property) || added);
   end if;
   perform private.finish_upload(upload);
   return json_build_object(
@@ -71,7 +71,7 @@ declare
   answers jsonb := '[]';
   stored record;
   picture public.media;
-  asked integer;
+  requested integer;
   room integer := private.picture_limit(upload.identity_id);
   others uuid[] := array(
     select media.id from public.media
@@ -83,7 +83,7 @@ declare
 begin
   added := '{}';
   room := room - case when property.id is null
-    then cardinality(others) else cardinality(private.wanted_pictures(property)) end;
+    then cardinality(others) else cardinality(private.owner_pictures(property)) end;
   for stored in
     select * from private.stored_files(upload)
     union all
@@ -92,12 +92,12 @@ begin
     order by index
     limit 20
   loop
-    asked := start_position + stored.index;
+    requested := start_position + stored.index;
     -- Sent again because the answer was lost: the picture is there, at its position.
     select * into picture from public.media
     where media.id = any (others) and media.sha256 = stored.sha256
-      and (asked is null or media.position = asked or stored.name is null)
-    order by media.position is distinct from asked, media.position
+      and (requested is null or media.position = requested or stored.name is null)
+    order by media.position is distinct from requested, media.position
     limit 1;
     if picture.id is null and stored.name is null then
       -- It was there when the upload began, and so was not stored again.
@@ -115,7 +115,7 @@ begin
         stored.height, stored.orientation, stored.bytes, stored.sha256,
         case when property.id is not null then 'listing' end, property.id, session_id,
         property.id is not null and private.is_moderated(property),
-        private.free_position(others || added, asked)
+        private.free_position(others || added, requested)
       )
       returning * into picture;
       added := added || picture.id;
@@ -133,7 +133,7 @@ comment on function private.insert_listing_pictures is
   'Gives each stored picture its row and position, and finds those that were sent again by index '
   'and hash. Those that the plan leaves no room for are answered with quota_exceeded.';
 
-create function private.free_position(media_ids uuid[], asked integer) returns integer
+create function private.free_position(media_ids uuid[], requested integer) returns integer
   language plpgsql
   stable
   security definer -- reads rows past the policies
@@ -143,7 +143,7 @@ declare
   taken integer[] := array(
     select media.position from public.media where media.id = any (media_ids)
   );
-  free integer := coalesce(asked, (select max(place) + 1 from unnest(taken) as place), 0);
+  free integer := coalesce(requested, (select max(used) + 1 from unnest(taken) as used), 0);
 begin
   while free = any (taken) loop
     free := free + 1;

@@ -39,7 +39,7 @@ begin
   if bucket = 'listings' then
     allowed := private.picture_limit(owner_id);
     used := case when property.id is null then uploaded
-      else cardinality(private.wanted_pictures(property)) end;
+      else cardinality(private.owner_pictures(property)) end;
   end if;
   select * into allowance from private.picture_allowance(owner_id);
   if allowed is null or allowance.allowed - allowance.used < allowed - used then

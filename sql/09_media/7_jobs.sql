@@ -137,34 +137,34 @@ comment on function private.files_to_remove is
   'Job: the names of some unused files, by bucket. Takes the list that it gave before, once '
   'Storage was asked to remove those files.';
 
-create function private.prove_media() returns bigint
+create function private.reconcile_media() returns bigint
   language plpgsql
   security definer -- reads the files of Storage and everybody's pictures
   set search_path = ''
 as $$
 declare
-  walk private.media_walks;
+  scan private.media_scans;
   last_name text;
   seen bigint;
   stray bigint;
   lost bigint;
   wrong bigint := 0;
 begin
-  insert into private.media_walks (bucket) values ('avatars'), ('listings')
+  insert into private.media_scans (bucket) values ('avatars'), ('listings')
   on conflict do nothing;
-  for walk in select * from private.media_walks for update skip locked loop
+  for scan in select * from private.media_scans for update skip locked loop
     -- The next files by name, and the rows in the same range of names.
     select count(*), case when count(*) = 20000 then max(files.name) end into seen, last_name
     from (
       select objects.name from storage.objects
-      where objects.bucket_id = walk.bucket and objects.name > walk.after_name
+      where objects.bucket_id = scan.bucket and objects.name > scan.after_name
       order by objects.name
       limit 20000
     ) as files;
     with strays as (
       insert into private.stray_files (bucket, name)
       select objects.bucket_id, objects.name from storage.objects
-      where objects.bucket_id = walk.bucket and objects.name > walk.after_name
+      where objects.bucket_id = scan.bucket and objects.name > scan.after_name
         and (last_name is null or objects.name <= last_name)
         and objects.created_at < now() - interval '1 hour'
         and not exists (
@@ -176,7 +176,7 @@ begin
     )
     select count(*) into stray from strays;
     select count(*) into lost from public.media
-    where media.bucket = walk.bucket and media.name > walk.after_name
+    where media.bucket = scan.bucket and media.name > scan.after_name
       and (last_name is null or media.name <= last_name)
       and media.discarded_at is null
       and not exists (
@@ -184,38 +184,38 @@ begin
         where objects.bucket_id = media.bucket and objects.name = media.name
       );
     wrong := wrong + stray + lost;
-    walk.files := walk.files + seen;
-    walk.files_without_row := walk.files_without_row + stray;
-    walk.rows_without_file := walk.rows_without_file + lost;
-    perform private.save_media_walk(walk, last_name);
+    scan.files := scan.files + seen;
+    scan.files_without_row := scan.files_without_row + stray;
+    scan.rows_without_file := scan.rows_without_file + lost;
+    perform private.save_media_scan(scan, last_name);
   end loop;
   return wrong;
 end
 $$;
-comment on function private.prove_media is
+comment on function private.reconcile_media is
   'Job: compares some more files and rows. Gives how many do not match, which raises an alarm.';
 
-create function private.save_media_walk(walk private.media_walks, last_name text) returns void
+create function private.save_media_scan(scan private.media_scans, last_name text) returns void
   language sql
   security definer -- writes a closed table
   set search_path = ''
 as $$
-  update private.media_walks
+  update private.media_scans
   set
     after_name = coalesce(last_name, ''),
-    began_at = case when last_name is null then now() else walk.began_at end,
-    files = case when last_name is null then 0 else walk.files end,
-    files_without_row = case when last_name is null then 0 else walk.files_without_row end,
-    rows_without_file = case when last_name is null then 0 else walk.rows_without_file end,
-    last_ended_at = case when last_name is null then now() else walk.last_ended_at end,
-    last_files = case when last_name is null then walk.files else walk.last_files end,
+    began_at = case when last_name is null then now() else scan.began_at end,
+    files = case when last_name is null then 0 else scan.files end,
+    files_without_row = case when last_name is null then 0 else scan.files_without_row end,
+    rows_without_file = case when last_name is null then 0 else scan.rows_without_file end,
+    last_ended_at = case when last_name is null then now() else scan.last_ended_at end,
+    last_files = case when last_name is null then scan.files else scan.last_files end,
     last_files_without_row =
-      case when last_name is null then walk.files_without_row else walk.last_files_without_row end,
+      case when last_name is null then scan.files_without_row else scan.last_files_without_row end,
     last_rows_without_file =
-      case when last_name is null then walk.rows_without_file else walk.last_rows_without_file end
-  where media_walks.bucket = walk.bucket
+      case when last_name is null then scan.rows_without_file else scan.last_rows_without_file end
+  where media_scans.bucket = scan.bucket
 $$;
-comment on function private.save_media_walk is
-  'Stores how far a walk has come, or the result of a complete one.';
+comment on function private.save_media_scan is
+  'Stores how far a scan has come, or the result of a complete one.';
 
-grant execute on function private.files_to_remove, private.prove_media to backend;
+grant execute on function private.files_to_remove, private.reconcile_media to backend;

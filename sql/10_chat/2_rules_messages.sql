@@ -6,7 +6,7 @@ create function private.message_problem(type text, clean text) returns text
   set search_path = ''
 as $$
 declare
-  place text[];
+  coordinates text[];
 begin
   if not private.is_clean(clean) then
     return 'invalid';
@@ -22,10 +22,10 @@ begin
         '\U0001BCA0-\U0001BCA3\U0001D173-\U0001D17A\U000E0000-\U000E0FFF]'
       ) then 'message_empty' end;
     when 'location' then
-      place := regexp_match(clean,
+      coordinates := regexp_match(clean,
         '^(-?[0-9]{1,2}(?:\.[0-9]{1,7})?),(-?[0-9]{1,3}(?:\.[0-9]{1,7})?)$');
-      return case when not coalesce(place[1]::numeric between -90 and 90
-        and place[2]::numeric between -180 and 180, false) then 'invalid' end;
+      return case when not coalesce(coordinates[1]::numeric between -90 and 90
+        and coordinates[2]::numeric between -180 and 180, false) then 'invalid' end;
     when 'property' then
       return case when clean !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then 'invalid' end;
     else

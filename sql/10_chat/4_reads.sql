@@ -66,7 +66,7 @@ begin
   with page as (
     select participants.conversation_id, participants.active_at,
       row_number() over (order by participants.active_at desc, participants.conversation_id desc)
-        as place
+        as row_number
     from public.participants
     where participants.identity_id = caller_id
       and (participants.active_at, participants.conversation_id) < (
@@ -78,10 +78,10 @@ begin
   )
   select
     coalesce(json_agg(private.conversation_json(page.conversation_id, caller_id)
-      order by page.place) filter (where page.place <= page_size), '[]'),
+      order by page.row_number) filter (where page.row_number <= page_size), '[]'),
     private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(page.active_at, page.conversation_id) order by page.place)
-        filter (where page.place >= page_size)),
+      jsonb_agg(jsonb_build_array(page.active_at, page.conversation_id) order by page.row_number)
+        filter (where page.row_number >= page_size)),
     (
       select coalesce(sum(participants.unread), 0)::bigint from public.participants
       where participants.identity_id = caller_id and participants.unread > 0
@@ -129,7 +129,7 @@ begin
   if after_seq is not null then
     return query
     with page as (
-      select messages as message, row_number() over (order by messages.seq) as place
+      select messages as message, row_number() over (order by messages.seq) as row_number
       from public.messages
       where messages.conversation_id = participant.conversation_id
         and messages.seq > list_messages.after_seq
@@ -137,14 +137,14 @@ begin
       limit private.page_size(page_size) + 1
     )
     select
-      coalesce(json_agg(private.message_json(page.message) order by page.place)
-        filter (where page.place <= page_size), '[]'),
+      coalesce(json_agg(private.message_json(page.message) order by page.row_number)
+        filter (where page.row_number <= page_size), '[]'),
       count(*) > page_size
     from page;
   else
     return query
     with page as (
-      select messages as message, row_number() over (order by messages.seq desc) as place
+      select messages as message, row_number() over (order by messages.seq desc) as row_number
       from public.messages
       where messages.conversation_id = participant.conversation_id
         and messages.seq < coalesce(list_messages.before_seq, 9223372036854775807)
@@ -152,8 +152,8 @@ begin
       limit private.page_size(page_size) + 1
     )
     select
-      coalesce(json_agg(private.message_json(page.message) order by page.place desc)
-        filter (where page.place <= page_size), '[]'),
+      coalesce(json_agg(private.message_json(page.message) order by page.row_number desc)
+        filter (where page.row_number <= page_size), '[]'),
       count(*) > page_size
     from page;
   end if;
@@ -193,7 +193,7 @@ begin
   return query
   with page as (
     select blocks.identity_id, blocks.created_at,
-      row_number() over (order by blocks.created_at desc, blocks.identity_id desc) as place
+      row_number() over (order by blocks.created_at desc, blocks.identity_id desc) as row_number
     from public.blocks
     where blocks.account_id = caller_id
       and (blocks.created_at, blocks.identity_id)
@@ -204,11 +204,11 @@ begin
   )
   select
     coalesce(json_agg(private.peer_json(page.identity_id)::jsonb
-      || jsonb_build_object('createdAt', page.created_at) order by page.place)
-      filter (where page.place <= page_size), '[]'),
+      || jsonb_build_object('createdAt', page.created_at) order by page.row_number)
+      filter (where page.row_number <= page_size), '[]'),
     private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(page.created_at, page.identity_id) order by page.place)
-        filter (where page.place >= page_size))
+      jsonb_agg(jsonb_build_array(page.created_at, page.identity_id) order by page.row_number)
+        filter (where page.row_number >= page_size))
   from page;
 end
 $$;

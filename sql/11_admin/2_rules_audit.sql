@@ -1,4 +1,4 @@
--- What is recorded of admins' acts. A function of the API calls private.audit before it changes
+-- What is recorded of admins' actions. A function of the API calls private.audit before it changes
 -- anything; triggers record what was changed in any other way.
 
 create function private.refuse_audit_edit() returns trigger

@@ -1,7 +1,7 @@
 -- Users, entries of the audit trail and reports as admins see them; a report as its reporter does.
 
 create function private.user_records(account_ids uuid[])
-  returns table (place bigint, id uuid, record json)
+  returns table (ordinal bigint, id uuid, record json)
   language plpgsql
   stable
   rows 20
@@ -11,8 +11,8 @@ as $$
 begin
   return query
   select
-    asked.place,
-    asked.id,
+    requested.ordinal,
+    requested.id,
     json_build_object(
       'id', accounts.id,
       'email', accounts.email,
@@ -35,18 +35,18 @@ begin
         from public.identities where identities.account_id = accounts.id
       )
     )
-  from unnest(account_ids) with ordinality as asked (id, place)
-  join public.accounts on accounts.id = asked.id
+  from unnest(account_ids) with ordinality as requested (id, ordinal)
+  join public.accounts on accounts.id = requested.id
   left join public.individual_profiles on individual_profiles.account_id = accounts.id
   left join public.admins on admins.account_id = accounts.id
-  order by asked.place;
+  order by requested.ordinal;
 end
 $$;
 comment on function private.user_records is
   'Accounts as admins see them, in the order of the ids, without any secret.';
 
 create function private.audit_records(entry_ids bigint[])
-  returns table (place bigint, id bigint, record json)
+  returns table (ordinal bigint, id bigint, record json)
   language plpgsql
   stable
   rows 20
@@ -56,8 +56,8 @@ as $$
 begin
   return query
   select
-    asked.place,
-    asked.id,
+    requested.ordinal,
+    requested.id,
     json_build_object(
       'id', audit.id,
       'at', audit.at,
@@ -73,10 +73,10 @@ begin
       'before', audit.before,
       'after', audit.after
     )
-  from unnest(entry_ids) with ordinality as asked (id, place)
-  join public.audit on audit.id = asked.id
+  from unnest(entry_ids) with ordinality as requested (id, ordinal)
+  join public.audit on audit.id = requested.id
   left join public.individual_profiles on individual_profiles.account_id = audit.actor_id
-  order by asked.place;
+  order by requested.ordinal;
 end
 $$;
 comment on function private.audit_records is 'Entries of the audit trail, in the order of the ids.';

@@ -34,7 +34,7 @@ begin
     $sql$, sorts, sort, filters, key, page_size);
   return query
   select
-    coalesce(json_agg(records.record order by records.place), '[]'),
+    coalesce(json_agg(records.record order by records.ordinal), '[]'),
     private.next_cursor(query, to_jsonb(keys[page_size:]))
   from private.audit_records(
     private.key_ids(keys[:page_size])::bigint[]) as records;

@@ -124,7 +124,7 @@ comment on function private.waiting_identity_json is
   'about it before.';
 
 create function private.moderation_records(item_ids uuid[])
-  returns table (place bigint, record json)
+  returns table (ordinal bigint, record json)
   language plpgsql
   stable
   rows 20
@@ -134,9 +134,9 @@ as $$
 begin
   return query
   select
-    asked.place,
+    requested.ordinal,
     json_build_object(
-      'id', asked.id,
+      'id', requested.id,
       'kind', case
         when reports.id is not null then 'report'
         when identities.id is not null then 'identity'
@@ -155,12 +155,12 @@ begin
         private.waiting_identity_json(identities) end,
       'report', private.admin_report_json(reports)
     )
-  from unnest(item_ids) with ordinality as asked (id, place)
-  left join public.properties on properties.id = asked.id
-  left join private.property_records(item_ids, null) as records on records.id = asked.id
-  left join public.identities on identities.id = asked.id
-  left join public.reports on reports.id = asked.id
-  order by asked.place;
+  from unnest(item_ids) with ordinality as requested (id, ordinal)
+  left join public.properties on properties.id = requested.id
+  left join private.property_records(item_ids, null) as records on records.id = requested.id
+  left join public.identities on identities.id = requested.id
+  left join public.reports on reports.id = requested.id
+  order by requested.ordinal;
 end
 $$;
 comment on function private.moderation_records is
@@ -212,7 +212,7 @@ begin
     private.waiting_source(filters, sort), sorts, sort, filters, key, page_size);
   return query
   select
-    coalesce(json_agg(records.record order by records.place), '[]'),
+    coalesce(json_agg(records.record order by records.ordinal), '[]'),
     private.next_cursor(query, to_jsonb(keys[page_size:]))
   from private.moderation_records(private.key_ids(keys[:page_size])::uuid[]) as records;
 end

@@ -26,10 +26,10 @@ declare
   digits constant text := regexp_replace(
     regexp_replace(given, '[ -]', '', 'g'), '^(\+?965)?', '');
   name constant text := nullif(private.search_text(q), '');
-  asked_id uuid;
+  given_id uuid;
 begin
   if pg_input_is_valid(given, 'uuid') then
-    asked_id := given;
+    given_id := given;
   end if;
   return query
   (
@@ -43,7 +43,7 @@ begin
     where private.search_text(identities.display_name) like '%' || name || '%'
     union all
     select identities.account_id from public.identities
-    where asked_id in (identities.id, identities.account_id)
+    where given_id in (identities.id, identities.account_id)
   )
   limit 2001;
 end
@@ -189,7 +189,7 @@ begin
     private.users_source(filters), sorts, sort, filters, key, page_size);
   return query
   select
-    coalesce(json_agg(records.record order by records.place), '[]'),
+    coalesce(json_agg(records.record order by records.ordinal), '[]'),
     private.next_cursor(query, to_jsonb(keys[page_size:]))
   from private.user_records(private.key_ids(keys[:page_size])::uuid[]) as records;
 end
@@ -257,7 +257,7 @@ begin
         ) as counted
       ),
       'audit', (
-        select coalesce(json_agg(entry.record order by entry.place), '[]')
+        select coalesce(json_agg(entry.record order by entry.ordinal), '[]')
         from private.audit_records(array(
           select audit.id from public.audit
           where audit.target_id = account.id

@@ -102,7 +102,7 @@ comment on view public.admin_reports is
   'then.';
 
 create view public.admin_alarms with (security_invoker = true) as
-  select alarms.id, alarms.kind, alarms.subject_id, alarms.facts, alarms.raised_at
+  select alarms.id, alarms.kind, alarms.subject_id, alarms.details, alarms.raised_at
   from private.alarms
   where alarms.settled_at is null
   order by alarms.raised_at;

@@ -25,7 +25,7 @@ begin
   with page as materialized (
     select
       reviews as review, reviews.created_at, reviews.id,
-      row_number() over (order by reviews.created_at desc, reviews.id desc) as place
+      row_number() over (order by reviews.created_at desc, reviews.id desc) as row_number
     from public.reviews
     where reviews.subject_identity_id = list_reviews.identity_id and reviews.listed
       and (reviews.created_at, reviews.id) < (before_at, before_id)
@@ -34,12 +34,12 @@ begin
   )
   select
     coalesce(
-      json_agg(private.review_record(page.review, viewer_id) order by page.place)
-        filter (where page.place <= page_size),
+      json_agg(private.review_record(page.review, viewer_id) order by page.row_number)
+        filter (where page.row_number <= page_size),
       '[]'),
     private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(page.created_at, page.id) order by page.place)
-        filter (where page.place >= page_size)),
+      jsonb_agg(jsonb_build_array(page.created_at, page.id) order by page.row_number)
+        filter (where page.row_number >= page_size)),
     (summary ->> 'average')::numeric,
     (summary ->> 'count')::integer,
     summary -> 'histogram'

@@ -9,7 +9,7 @@ create table private.notification_events (
   property_id uuid,
   account_id uuid references public.accounts (id) on delete cascade,
   session_id uuid,
-  facts jsonb not null default '{}',
+  details jsonb not null default '{}',
   last_identity_id uuid,
   notified_at timestamptz,
   created_at timestamptz not null default clock_timestamp(),
@@ -22,7 +22,7 @@ comment on column private.notification_events.property_id is
   'Which listing; everybody who saved it is notified.';
 comment on column private.notification_events.account_id is 'Of a sign-in: whose.';
 comment on column private.notification_events.session_id is 'Of a sign-in: which session.';
-comment on column private.notification_events.facts is
+comment on column private.notification_events.details is
   'What the texts need; of a sign-in: from where it came.';
 comment on column private.notification_events.last_identity_id is
   'Identities up to this one have been notified.';
@@ -47,7 +47,7 @@ create table private.deferred_notifications (
   identity_id uuid,
   kind text not null,
   entity_id uuid,
-  facts jsonb not null,
+  details jsonb not null,
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table private.deferred_notifications is

@@ -1,4 +1,4 @@
--- What a notification says, in Arabic and English, from its kind and the facts of the event.
+-- What a notification says, in Arabic and English, from its kind and the details of the event.
 --
 -- In plpgsql, which keeps its plans for the session: some of this runs for every message, and a
 -- function in SQL would be planned at every call.
@@ -9,7 +9,7 @@ create type private.notification_text as (
 comment on type private.notification_text is 'Title and body of a notification in both languages.';
 
 create function private.notification_texts(
-  kind text, category text, facts jsonb, times bigint
+  kind text, category text, details jsonb, times bigint
 ) returns private.notification_text
   language plpgsql
   stable
@@ -17,27 +17,27 @@ create function private.notification_texts(
 as $$
 begin
   return case
-    when kind = 'message_new' then private.message_texts(facts, times)
+    when kind = 'message_new' then private.message_texts(details, times)
     when category in ('leads', 'favorites', 'listings')
-      then private.listing_texts(kind, facts, times)
-    when category = 'billing' then private.billing_texts(kind, facts)
-    else private.account_texts(kind, facts)
+      then private.listing_texts(kind, details, times)
+    when category = 'billing' then private.billing_texts(kind, details)
+    else private.account_texts(kind, details)
   end;
 end
 $$;
 comment on function private.notification_texts is
   'Title and body in both languages; times is how many events it stands for.';
 
--- Facts: name, preview, type of the last message; times is how many came unread.
-create function private.message_texts(facts jsonb, times bigint) returns private.notification_text
+-- Details: name, preview, type of the last message; times is how many came unread.
+create function private.message_texts(details jsonb, times bigint) returns private.notification_text
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
   return (
-    facts ->> 'name', private.message_body_ar(facts ->> 'type', facts ->> 'preview', times),
-    facts ->> 'name', private.message_body_en(facts ->> 'type', facts ->> 'preview', times)
+    details ->> 'name', private.message_body_ar(details ->> 'type', details ->> 'preview', times),
+    details ->> 'name', private.message_body_en(details ->> 'type', details ->> 'preview', times)
   )::private.notification_text;
 end
 $$;

@@ -1,15 +1,15 @@
 -- What notifications about money, identities, reviews and sign-ins say.
 
--- Facts: number, amount, to; nameAr, nameEn, days.
-create function private.billing_texts(kind text, facts jsonb) returns private.notification_text
+-- Details: number, amount, to; nameAr, nameEn, days.
+create function private.billing_texts(kind text, details jsonb) returns private.notification_text
   language plpgsql
   immutable
   set search_path = ''
 as $$
 declare
-  number text := facts ->> 'number';
-  amount text := private.kwd_text((facts ->> 'amount')::numeric);
-  days bigint := facts ->> 'days';
+  number text := details ->> 'number';
+  amount text := private.kwd_text((details ->> 'amount')::numeric);
+  days bigint := details ->> 'days';
   texts text[];
 begin
   texts := case kind
@@ -26,17 +26,17 @@ begin
     when 'refund' then array[
       'تم استرداد مبلغ',
       format('أعدنا %s د.ك عن الفاتورة %s إلى %s', amount, number,
-        case facts ->> 'to' when 'wallet' then 'محفظتك' else 'وسيلة الدفع التي استخدمتها' end),
+        case details ->> 'to' when 'wallet' then 'محفظتك' else 'وسيلة الدفع التي استخدمتها' end),
       'Refund',
       format('%s KWD of invoice %s went back to %s', amount, number,
-        case facts ->> 'to' when 'wallet' then 'your wallet' else 'your means of payment' end)]
+        case details ->> 'to' when 'wallet' then 'your wallet' else 'your means of payment' end)]
     when 'plan_expiring' then array[
       'باقتك على وشك الانتهاء',
-      format('تنتهي باقة «%s» خلال %s، جدّدها لتبقى مزاياها', facts ->> 'nameAr',
+      format('تنتهي باقة «%s» خلال %s، جدّدها لتبقى مزاياها', details ->> 'nameAr',
         private.counted_ar(days, 'يوم', 'يومين', 'أيام', 'يوماً')),
       'Your plan is about to end',
       format('The plan “%s” ends in %s, renew it to keep what it gives',
-        coalesce(facts ->> 'nameEn', facts ->> 'nameAr'),
+        coalesce(details ->> 'nameEn', details ->> 'nameAr'),
         case when days = 1 then 'a day' else days || ' days' end)]
   end;
   return row(texts[1], texts[2], texts[3], texts[4])::private.notification_text;
@@ -44,18 +44,18 @@ end
 $$;
 comment on function private.billing_texts is 'Texts of invoices, refunds and plans.';
 
--- Facts: name, reason, rating, at; of system the texts themselves.
-create function private.account_texts(kind text, facts jsonb) returns private.notification_text
+-- Details: name, reason, rating, at; of system the texts themselves.
+create function private.account_texts(kind text, details jsonb) returns private.notification_text
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  name text := facts ->> 'name';
-  reason text := facts ->> 'reason';
-  rating bigint := facts ->> 'rating';
+  name text := details ->> 'name';
+  reason text := details ->> 'reason';
+  rating bigint := details ->> 'rating';
   at text := to_char(
-    (facts ->> 'at')::timestamptz at time zone 'Asia/Kuwait', 'YYYY/MM/DD HH24:MI');
+    (details ->> 'at')::timestamptz at time zone 'Asia/Kuwait', 'YYYY/MM/DD HH24:MI');
   texts text[];
 begin
   texts := case kind
@@ -93,7 +93,7 @@ begin
       format('The password of your account was changed on %s. If that was not you, reset it and '
         'sign out of the other devices', at)]
     when 'system' then array[
-      facts ->> 'titleAr', facts ->> 'bodyAr', facts ->> 'titleEn', facts ->> 'bodyEn']
+      details ->> 'titleAr', details ->> 'bodyAr', details ->> 'titleEn', details ->> 'bodyEn']
   end;
   return row(texts[1], texts[2], texts[3], texts[4])::private.notification_text;
 end

@@ -1,18 +1,18 @@
 -- What notifications about a listing say, to its owner and to whoever saved it.
 
--- Facts: titleAr, titleEn, and by kind way, type, price, before, status, days, reason, change.
-create function private.listing_texts(kind text, facts jsonb, times bigint)
+-- Details: titleAr, titleEn, and by kind way, type, price, before, status, days, reason, change.
+create function private.listing_texts(kind text, details jsonb, times bigint)
   returns private.notification_text
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  name_ar text := '«' || (facts ->> 'titleAr') || '»';
-  name_en text := '“' || coalesce(facts ->> 'titleEn', facts ->> 'titleAr') || '”';
-  reason text := facts ->> 'reason';
-  days bigint := facts ->> 'days';
-  change boolean := coalesce((facts ->> 'change')::boolean, false);
+  name_ar text := '«' || (details ->> 'titleAr') || '»';
+  name_en text := '“' || coalesce(details ->> 'titleEn', details ->> 'titleAr') || '”';
+  reason text := details ->> 'reason';
+  days bigint := details ->> 'days';
+  change boolean := coalesce((details ->> 'change')::boolean, false);
   texts private.notification_text;
 begin
   case kind
@@ -22,36 +22,36 @@ begin
       texts.title_en := case when times = 1 then 'New lead' else times || ' new leads' end;
       texts.body_ar := case
         when times > 1 then 'على إعلانك ' || name_ar
-        when facts ->> 'way' = 'call' then 'أحد المهتمين طلب رقم هاتفك بخصوص ' || name_ar
-        when facts ->> 'way' = 'whatsapp' then
+        when details ->> 'way' = 'call' then 'أحد المهتمين طلب رقم هاتفك بخصوص ' || name_ar
+        when details ->> 'way' = 'whatsapp' then
           'أحد المهتمين يود مراسلتك على واتساب بخصوص ' || name_ar
         else 'أحد المهتمين يود محادثتك بخصوص ' || name_ar end;
       texts.body_en := case
         when times > 1 then 'On your listing ' || name_en
-        when facts ->> 'way' = 'call' then 'Somebody asked for your number about ' || name_en
-        when facts ->> 'way' = 'whatsapp' then
+        when details ->> 'way' = 'call' then 'Somebody asked for your number about ' || name_en
+        when details ->> 'way' = 'whatsapp' then
           'Somebody would like to write to you on WhatsApp about ' || name_en
         else 'Somebody would like to chat with you about ' || name_en end;
     when 'favorite_price_drop' then
       texts.title_ar := 'انخفض سعر عقار في مفضلتك';
       texts.title_en := 'Lower price on a saved property';
       texts.body_ar := format('انخفض سعر %s من %s إلى %s', name_ar,
-        private.price_label(facts ->> 'type', (facts ->> 'before')::numeric),
-        private.price_label(facts ->> 'type', (facts ->> 'price')::numeric));
+        private.price_label(details ->> 'type', (details ->> 'before')::numeric),
+        private.price_label(details ->> 'type', (details ->> 'price')::numeric));
       texts.body_en := format('%s went from %s to %s', name_en,
-        private.price_text_en(facts ->> 'type', (facts ->> 'before')::numeric),
-        private.price_text_en(facts ->> 'type', (facts ->> 'price')::numeric));
+        private.price_text_en(details ->> 'type', (details ->> 'before')::numeric),
+        private.price_text_en(details ->> 'type', (details ->> 'price')::numeric));
     when 'favorite_unavailable' then
       texts.title_ar := 'عقار في مفضلتك لم يعد متاحاً';
       texts.title_en := 'A saved property is no longer available';
       -- Only the owner may say why: otherwise no title, no reason (contract, section 4).
-      texts.body_ar := coalesce(case facts ->> 'status'
+      texts.body_ar := coalesce(case details ->> 'status'
         when 'sold' then 'تم بيع ' || name_ar
         when 'rented' then 'تم تأجير ' || name_ar
         when 'exchanged' then 'تمت مبادلة ' || name_ar
         when 'paused' then 'أوقف المعلن عرض ' || name_ar || ' مؤقتاً'
         else 'انتهى عرض ' || name_ar end, 'أحد العقارات التي حفظتها لم يعد معروضاً');
-      texts.body_en := coalesce(case facts ->> 'status'
+      texts.body_en := coalesce(case details ->> 'status'
         when 'sold' then name_en || ' has been sold'
         when 'rented' then name_en || ' has been rented out'
         when 'exchanged' then name_en || ' has been exchanged'

@@ -34,20 +34,20 @@ begin
       order by notifications.created_at desc, notifications.id desc
       limit size + 1
     )
-  ), placed as (
+  ), numbered as (
     select page.*,
-      row_number() over (order by page.created_at desc, page.id desc) as place
+      row_number() over (order by page.created_at desc, page.id desc) as row_number
     from page
   )
   select
     coalesce(
-      json_agg(private.notification_record(placed.notification) order by placed.place)
-        filter (where placed.place <= size),
+      json_agg(private.notification_record(numbered.notification) order by numbered.row_number)
+        filter (where numbered.row_number <= size),
       '[]'),
     private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(placed.created_at, placed.id) order by placed.place)
-        filter (where placed.place >= size))
-  from placed;
+      jsonb_agg(jsonb_build_array(numbered.created_at, numbered.id) order by numbered.row_number)
+        filter (where numbered.row_number >= size))
+  from numbered;
 end
 $$;
 comment on function private.list_notifications is

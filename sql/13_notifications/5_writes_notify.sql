@@ -2,28 +2,28 @@
 
 create function private.notification_draft(
   account_id uuid, identity_id uuid, kind text, category text, route text, entity_id uuid,
-  facts jsonb, times bigint
+  details jsonb, times bigint
 ) returns public.notifications
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  texts private.notification_text := private.notification_texts(kind, category, facts, times);
+  texts private.notification_text := private.notification_texts(kind, category, details, times);
   draft public.notifications;
 begin
-  draft.created_at := coalesce((facts ->> 'at')::timestamptz, clock_timestamp());
+  draft.created_at := coalesce((details ->> 'at')::timestamptz, clock_timestamp());
   draft.account_id := notification_draft.account_id;
   draft.identity_id := notification_draft.identity_id;
   draft.kind := notification_draft.kind;
   draft.entity_id := notification_draft.entity_id;
-  draft.from_identity_id := facts ->> 'from';
+  draft.from_identity_id := details ->> 'from';
   draft.title_ar := left(texts.title_ar, 200);
   draft.body_ar := left(texts.body_ar, 600);
   draft.title_en := left(texts.title_en, 200);
   draft.body_en := left(texts.body_en, 600);
   draft.route := coalesce(
-    case notification_draft.kind when 'system' then facts ->> 'route' end,
+    case notification_draft.kind when 'system' then details ->> 'route' end,
     notification_draft.route);
   return draft;
 end
@@ -67,16 +67,16 @@ comment on function private.store_notification is
 
 create function private.set_notification_aside(
   state text, message text, account_id uuid, identity_id uuid, kind text, entity_id uuid,
-  facts jsonb
+  details jsonb
 ) returns void
   language plpgsql
   set search_path = ''
 as $$
 begin
   if state in ('40P01', '40001', '55P03') then -- deadlock, serialization failure, no lock
-    insert into private.deferred_notifications (account_id, identity_id, kind, entity_id, facts)
+    insert into private.deferred_notifications (account_id, identity_id, kind, entity_id, details)
     values (set_notification_aside.account_id, set_notification_aside.identity_id,
-      set_notification_aside.kind, set_notification_aside.entity_id, set_notification_aside.facts);
+      set_notification_aside.kind, set_notification_aside.entity_id, set_notification_aside.details);
   else
     raise warning 'notification % of % was not made: % %', kind, account_id, state, message;
   end if;
@@ -87,7 +87,7 @@ comment on function private.set_notification_aside is
   'be notified. What met a lock is tried again by a job (7_jobs_fan_out.sql).';
 
 create function private.notify(
-  account_id uuid, identity_id uuid, kind text, entity_id uuid, facts jsonb default '{}',
+  account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}',
   broadcast boolean default true
 ) returns uuid
   language plpgsql
@@ -98,7 +98,7 @@ declare
   known record;
   made public.notifications;
 begin
-  if facts ? 'at' then
+  if details ? 'at' then
     -- A job calls, which holds no lock of the account: whoever is being deleted at this moment
     -- would keep the notification.
     perform from public.accounts where accounts.id = notify.account_id for share nowait;
@@ -122,7 +122,7 @@ begin
     end if;
 
     made := private.notification_draft(notify.account_id, notify.identity_id, known.kind,
-      known.category, known.route, notify.entity_id, facts, known.times + 1);
+      known.category, known.route, notify.entity_id, details, known.times + 1);
     exit when not private.wants(known.chosen, known.category, 'inApp');
 
     made := private.store_notification(made, known.unread_id, known.times);
@@ -146,13 +146,13 @@ exception
   when others then
     perform private.set_notification_aside(
       sqlstate, sqlerrm, notify.account_id, notify.identity_id, notify.kind, notify.entity_id,
-      notify.facts);
+      notify.details);
     return null;
 end
 $$;
 comment on function private.notify is
   'Notifies an account as its preferences say: in the list and live, by push, both or neither. '
-  'Part of the transaction that calls it, which it never makes fail. The facts of each kind stand '
+  'Part of the transaction that calls it, which it never makes fail. The details of each kind stand '
   'in 13_notifications/3_records_texts*.sql; from is the identity whose words they are, at when '
   'it happened if a job notifies later. Gives the id in the list, null for none. Without '
   'broadcast the caller broadcasts it.';

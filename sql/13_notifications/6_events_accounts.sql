@@ -31,13 +31,13 @@ create function private.on_session_begun() returns trigger
   set search_path = ''
 as $$
 declare
-  place jsonb := jsonb_build_object(
+  login jsonb := jsonb_build_object(
     'address', host(new.ip), 'device', left(new.user_agent, 200));
 begin
   -- The first sign-in is the person who has just registered: no job notifies of it. Whoever comes
   -- from the same place within a quarter of an hour is that person again.
-  insert into private.notification_events (kind, account_id, session_id, facts, notified_at)
-  select 'security_login', accounts.id, new.id, place,
+  insert into private.notification_events (kind, account_id, session_id, details, notified_at)
+  select 'security_login', accounts.id, new.id, login,
     case when users.last_sign_in_at is null then clock_timestamp() end
   from auth.users
   join public.accounts on accounts.id = users.id
@@ -45,7 +45,7 @@ begin
     select from private.notification_events as first
     where first.account_id = users.id and first.kind = 'security_login'
       and first.notified_at > clock_timestamp() - interval '15 minutes'
-      and first.facts = place
+      and first.details = login
   );
   return null;
 exception

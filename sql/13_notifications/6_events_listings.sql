@@ -13,7 +13,7 @@ begin
     return null;
   end if;
   if new.status = old.status then
-    insert into private.notification_events (kind, property_id, facts)
+    insert into private.notification_events (kind, property_id, details)
     values ('favorite_price_drop', new.id, jsonb_build_object('before', old.price));
   else
     insert into private.notification_events (kind, property_id)
@@ -34,7 +34,7 @@ create trigger properties_queue_listing_events
   execute function private.queue_listing_event();
 
 create function private.notify_listing_owner(
-  property public.properties, kind text, facts jsonb
+  property public.properties, kind text, details jsonb
 ) returns void
   language plpgsql
   security definer -- finds the account behind an identity
@@ -44,7 +44,7 @@ begin
   perform private.notify(
     identities.account_id, identities.id, notify_listing_owner.kind, property.id,
     jsonb_build_object('titleAr', property.title_ar, 'titleEn', property.title_en)
-      || notify_listing_owner.facts)
+      || notify_listing_owner.details)
   from public.identities where identities.id = property.owner_identity_id;
 end
 $$;

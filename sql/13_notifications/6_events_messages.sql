@@ -40,9 +40,9 @@ begin
       and notifications.read_at is null and private.collapses(notifications.kind)
     returning sent.nth, notifications.id
   )
-  select array_agg(counted.id order by place.nth) into counted_ids
-  from generate_subscripts(deliveries, 1) as place (nth)
-  left join counted on counted.nth = place.nth;
+  select array_agg(counted.id order by series.nth) into counted_ids
+  from generate_subscripts(deliveries, 1) as series (nth)
+  left join counted on counted.nth = series.nth;
   if exists (
     select from unnest(deliveries) as delivery
     join public.devices on devices.account_id = (delivery.ends).reader_account_id
@@ -63,7 +63,7 @@ comment on function private.count_up_messages is
   'Counts each message into the unread notification of its conversation, and pushes that. Gives '
   'their ids in the order of the messages, null where there is none.';
 
-create function private.message_facts(delivery private.message_delivery) returns jsonb
+create function private.message_details(delivery private.message_delivery) returns jsonb
   language plpgsql
   immutable
   set search_path = ''
@@ -74,7 +74,7 @@ begin
     'type', (delivery.message).type, 'preview', private.message_excerpt(delivery.message));
 end
 $$;
-comment on function private.message_facts is
+comment on function private.message_details is
   'What the texts of a message''s notification need.';
 
 create function private.notify_of_messages(deliveries private.message_delivery[]) returns uuid[]
@@ -96,7 +96,7 @@ begin
         -- At once it would meet the same lock again, and take its turn from whoever waits.
         perform private.set_notification_aside(
           sqlstate, sqlerrm, sent.reader_account_id, sent.reader_id, 'message_new',
-          ((deliveries[1]).message).conversation_id, private.message_facts(deliveries[1]));
+          ((deliveries[1]).message).conversation_id, private.message_details(deliveries[1]));
         return array[null::uuid];
       end if;
       -- What keeps one of them from being counted must not keep the others: each goes by itself.
@@ -113,7 +113,7 @@ begin
   loop
     ids[sent.nth] := private.notify(
       (sent.ends).reader_account_id, (sent.ends).reader_id, 'message_new',
-      (sent.message).conversation_id, private.message_facts(deliveries[sent.nth]),
+      (sent.message).conversation_id, private.message_details(deliveries[sent.nth]),
       broadcast => false);
   end loop;
   return ids;

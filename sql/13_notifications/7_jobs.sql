@@ -47,16 +47,16 @@ $$;
 comment on function private.warn_expiring_listings is
   'Job: notifies owners once that a listing expires within three days.';
 
-create function private.sweep_notifications() returns bigint
+create function private.purge_notifications() returns bigint
   language sql
   security definer -- deletes everybody's old rows, for a job
   set search_path = ''
 as $$
-  select private.sweep('public.notifications', 'created_at', '180 days')
+  select private.purge('public.notifications', 'created_at', '180 days')
 $$;
-comment on function private.sweep_notifications is 'Job: deletes notifications after 180 days.';
+comment on function private.purge_notifications is 'Job: deletes notifications after 180 days.';
 
-create function private.sweep_notification_events() returns bigint
+create function private.purge_notification_events() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
@@ -81,9 +81,9 @@ as $$
   )
   select count(*) from gone
 $$;
-comment on function private.sweep_notification_events is
+comment on function private.purge_notification_events is
   'Job: deletes events of which everybody was notified a day ago, and those that failed for two.';
 
 grant execute on function
-  private.warn_expiring_listings, private.sweep_notifications, private.sweep_notification_events
+  private.warn_expiring_listings, private.purge_notifications, private.purge_notification_events
   to backend;

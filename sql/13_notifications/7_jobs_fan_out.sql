@@ -86,8 +86,8 @@ begin
       and notification_events.kind = event.kind
       and notification_events.notified_at is null and notification_events.id < newer.id;
     update private.notification_events
-    set facts = event.facts || jsonb_build_object('before', greatest(
-      (event.facts ->> 'before')::numeric, (newer.facts ->> 'before')::numeric))
+    set details = event.details || jsonb_build_object('before', greatest(
+      (event.details ->> 'before')::numeric, (newer.details ->> 'before')::numeric))
     where notification_events.id = newer.id
     returning * into event;
   end if;
@@ -97,7 +97,7 @@ $$;
 comment on function private.next_listing_event is
   'The oldest event of a listing that no other run of the job has, locked.';
 
-create function private.listing_event_facts(event private.notification_events) returns jsonb
+create function private.listing_event_details(event private.notification_events) returns jsonb
   language plpgsql
   stable
   security definer -- reads listings of others and what was notified of them
@@ -109,7 +109,7 @@ begin
   select * into property from public.properties where properties.id = event.property_id;
   -- What holds now counts, not what held when it happened.
   if event.kind = 'favorite_price_drop' then
-    if not property.listed or (property.price < (event.facts ->> 'before')::numeric) is not true
+    if not property.listed or (property.price < (event.details ->> 'before')::numeric) is not true
       or exists (
         select from private.notification_events as earlier
         where earlier.property_id = event.property_id and earlier.kind = event.kind
@@ -119,13 +119,13 @@ begin
     end if;
     return jsonb_build_object('from', property.owner_identity_id,
       'titleAr', property.title_ar, 'titleEn', property.title_en,
-      'type', property.type, 'price', property.price, 'before', event.facts -> 'before');
+      'type', property.type, 'price', property.price, 'before', event.details -> 'before');
   end if;
   if property.status = 'active' or exists (
     select from private.notification_events as earlier
     where earlier.property_id = event.property_id and earlier.kind = event.kind
       and earlier.notified_at > now() - interval '1 day'
-      and earlier.facts ->> 'status' = property.status
+      and earlier.details ->> 'status' = property.status
   ) then
     return null;
   end if;
@@ -136,7 +136,7 @@ begin
     else '{}' end;
 end
 $$;
-comment on function private.listing_event_facts is
+comment on function private.listing_event_details is
   'What the texts of an event need; null when it no longer holds, or was notified of within a day.';
 
 create function private.fan_out_listing_events() returns bigint
@@ -146,7 +146,7 @@ create function private.fan_out_listing_events() returns bigint
 as $$
 declare
   event private.notification_events := private.next_listing_event();
-  text_facts jsonb;
+  text_details jsonb;
   saver record;
   notified bigint := 0;
 begin
@@ -156,8 +156,8 @@ begin
   -- An owner who is deleted meanwhile would take away only the notifications written before.
   perform private.lock_owner(properties.owner_identity_id) from public.properties
   where properties.id = event.property_id;
-  text_facts := private.listing_event_facts(event) || jsonb_build_object('at', event.created_at);
-  if text_facts is null then
+  text_details := private.listing_event_details(event) || jsonb_build_object('at', event.created_at);
+  if text_details is null then
     delete from private.notification_events where notification_events.id = event.id;
     return 1;
   end if;
@@ -173,7 +173,7 @@ begin
   loop
     begin
       perform private.notify(
-        saver.account_id, saver.identity_id, event.kind, event.property_id, text_facts);
+        saver.account_id, saver.identity_id, event.kind, event.property_id, text_details);
     exception
       when lock_not_available or deadlock_detected then raise; -- then all of them once more
       when others then
@@ -185,7 +185,7 @@ begin
   end loop;
   update private.notification_events
   set last_identity_id = event.last_identity_id,
-      facts = event.facts || jsonb_build_object('status', text_facts -> 'status'),
+      details = event.details || jsonb_build_object('status', text_details -> 'status'),
       notified_at = case when notified < 200 then now() end
   where notification_events.id = event.id;
   return greatest(notified, 1);
@@ -217,10 +217,10 @@ begin
   -- The identity that it quotes may have been closed since, and its words deleted.
   if not exists (
     select from public.identities
-    where identities.id = (deferred.facts ->> 'from')::uuid and identities.status = 'closed'
+    where identities.id = (deferred.details ->> 'from')::uuid and identities.status = 'closed'
   ) then
     perform private.notify(deferred.account_id, deferred.identity_id, deferred.kind,
-      deferred.entity_id, jsonb_build_object('at', deferred.created_at) || deferred.facts);
+      deferred.entity_id, jsonb_build_object('at', deferred.created_at) || deferred.details);
   end if;
   return 1;
 end

@@ -45,7 +45,7 @@ begin
   return json_build_object(
     'identity', private.identity_record(identity),
     'listings', (
-      select coalesce(json_agg(records.record order by records.place), '[]')
+      select coalesce(json_agg(records.record order by records.ordinal), '[]')
       from private.property_records(array(
         select properties.id from public.properties
         where properties.owner_identity_id = identity.id and properties.status <> 'deleted'

@@ -19,8 +19,8 @@ beforeAll(async () => {
   lift = await enforceRates(variable('DATABASE_URL')!, {
     register_address: 30,
     code_address: 10,
-    code_stranger_hour: 2,
-    code_strangers_hour: 6,
+    code_unknown_hour: 2,
+    code_unknown_all_hour: 6,
     code_service: 300,
   })
 })
@@ -107,12 +107,12 @@ const causes: [
   [
     'for its address had the codes of this number',
     ({ from }, phone) =>
-      plantHits('code_stranger_hour', `${from} ${normalizedIdentifier(phone)}`, 2),
+      plantHits('code_unknown_hour', `${from} ${normalizedIdentifier(phone)}`, 2),
     refusal(429, 'rate_limited'),
   ],
   [
     'for the codes of this number are used up',
-    (_, phone) => plantHits('code_strangers_hour', normalizedIdentifier(phone), 6),
+    (_, phone) => plantHits('code_unknown_all_hour', normalizedIdentifier(phone), 6),
     refusal(429, 'rate_limited'),
   ],
   [
@@ -242,7 +242,7 @@ testFromAddresses('an attempt counts for an hour, refused or not, and then no mo
   await ageCodes(phone, 3590)
   const { code } = await coded(owner, phone)
   await ageCodes(phone, 9)
-  await database().query('select private.sweep_codes()')
+  await database().query('select private.purge_codes()')
   expect(await attempts(phone)).toHaveLength(3)
   await ageCodes(phone, 2)
   // Expired, even before a job has removed it.
@@ -260,7 +260,7 @@ testFromAddresses('an attempt counts for an hour, refused or not, and then no mo
     expect(await early.verify(other, late, name)).toMatchObject(refusal(410, 'otp_expired'))
   }
   expect(await attempts(other)).toEqual([true])
-  await database().query('select private.sweep_codes()')
+  await database().query('select private.purge_codes()')
   expect(await attempts(other)).toEqual([])
 })
 

@@ -10,19 +10,19 @@ export type AuthProxy = Awaited<ReturnType<typeof startAuthProxy>>
 
 export async function startAuthProxy() {
   const waiting = new Map<string, CannedAnswer[]>()
-  const server = createServer(async (asked, response) => {
+  const server = createServer(async (incoming, response) => {
     const parts: Buffer[] = []
-    for await (const part of asked) parts.push(part)
+    for await (const part of incoming) parts.push(part)
     const body = Buffer.concat(parts)
-    const said = asked.url!.includes('grant_type=id_token')
+    const said = incoming.url!.includes('grant_type=id_token')
       ? waiting.get(JSON.parse(body.toString()).id_token)?.shift()
       : undefined
     if (said) {
       response.writeHead(said.status, { 'content-type': 'application/json' })
       return response.end(JSON.stringify(said.body))
     }
-    const { method, headers } = asked
-    const onward = request(projectUrl + asked.url!, { method, headers }, (answer) => {
+    const { method, headers } = incoming
+    const onward = request(projectUrl + incoming.url!, { method, headers }, (answer) => {
       response.writeHead(answer.statusCode!, answer.headers)
       answer.pipe(response)
     })

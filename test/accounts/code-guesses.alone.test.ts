@@ -34,10 +34,10 @@ beforeAll(async () => {
     code_address: 10,
     code_known_hour: 5,
     code_known_day: 10,
-    code_stranger_hour: 2,
-    code_stranger_day: 4,
-    code_strangers_hour: 6,
-    code_strangers_day: 10,
+    code_unknown_hour: 2,
+    code_unknown_day: 4,
+    code_unknown_all_hour: 6,
+    code_unknown_all_day: 10,
     code_wrong_identifier: 10,
     code_wrong_address: 60,
   })
@@ -142,10 +142,10 @@ testFromAddresses('REG-12 nobody compares more than eight times with a code', as
   )
   expect(tally(replies.map(({ status }) => status))).toEqual({ 422: 8, 429: 32 })
   const { rows } = await database().query(
-    'select tries, stranger_tries from private.codes where identifier = $1',
+    'select tries, unknown_tries from private.codes where identifier = $1',
     [person.identifier],
   )
-  expect(rows).toEqual([{ tries: 5, stranger_tries: 3 }])
+  expect(rows).toEqual([{ tries: 5, unknown_tries: 3 }])
   expect(await reset(home, person.identifier, code)).toMatchObject(locked)
 })
 
@@ -158,9 +158,9 @@ testFromAddresses('REG-12 a guess is a try of every code that it may hit', async
   ]
   const kept = async () =>
     (await database().query(
-      `select tries, stranger_tries from private.codes where account_id = $1 order by created_at`,
+      `select tries, unknown_tries from private.codes where account_id = $1 order by created_at`,
       [id],
-    )).rows.map((row) => [row.tries, row.stranger_tries])
+    )).rows.map((row) => [row.tries, row.unknown_tries])
   const guesses = wrongs(codes, 20)
   await reset(a, identifier, guesses[0]!)
   expect(await kept()).toEqual([[1, 0], [0, 1]])

@@ -33,10 +33,10 @@ beforeAll(async () => {
     code_address: 10,
     code_known_hour: 5,
     code_known_day: 10,
-    code_stranger_hour: 2,
-    code_stranger_day: 4,
-    code_strangers_hour: 6,
-    code_strangers_day: 10,
+    code_unknown_hour: 2,
+    code_unknown_day: 4,
+    code_unknown_all_hour: 6,
+    code_unknown_all_day: 10,
     code_wrong_identifier: 10,
     code_wrong_address: 60,
   })
@@ -82,8 +82,8 @@ testFromAddresses(
     expect(
       await hitsByRule('code%', addresses[3]!, `${addresses[3]} ${normalizedIdentifier(phone)}`),
     ).toEqual([])
-    expect(await hitsByRule('code_strangers%', normalizedIdentifier(phone)))
-      .toEqual([['code_strangers_day', 6], ['code_strangers_hour', 6]])
+    expect(await hitsByRule('code_unknown_all%', normalizedIdentifier(phone)))
+      .toEqual([['code_unknown_all_day', 6], ['code_unknown_all_hour', 6]])
 
     await ageHits(3600, ...subjects)
     for (const at of [addresses[0]!, addresses[3]!]) {
@@ -195,14 +195,14 @@ test('no address is stored in clear beside a code or an account', async () => {
   const person = await signUpByPhone()
   await guest.post('/auth/password/forgot', { identifier: person.identifier })
   const { rows } = await database().query(
-    `select asked_by, mark
+    `select requested_by, mark
      from private.codes join private.known_addresses using (account_id)
      where account_id = $1`,
     [person.id],
   )
   expect(rows).toHaveLength(1)
-  const [{ asked_by, mark }] = rows
-  expect([asked_by.length, mark.length]).toEqual([32, 32])
-  expect(mark.equals(asked_by)).toBe(false)
+  const [{ requested_by, mark }] = rows
+  expect([requested_by.length, mark.length]).toEqual([32, 32])
+  expect(mark.equals(requested_by)).toBe(false)
   expect(await countAccounts(person.identifier)).toBe(1)
 })

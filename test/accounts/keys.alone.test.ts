@@ -17,9 +17,9 @@ describe.runIf(hasStack)('the keys of the project', () => {
   test('AUTH-03 five hundred unknown key ids fetch the key set once', async () => {
     const person = await signUp()
     const { header, claims } = partsOf(person.accessToken)
-    let asked = 0
+    let requests = 0
     const server = createServer(async (_request, response) => {
-      asked++
+      requests++
       const keys = await fetch(`${projectUrl}/auth/v1/.well-known/jwks.json`)
       response.end(await keys.text())
     }).listen(0, '127.0.0.1')
@@ -31,7 +31,7 @@ describe.runIf(hasStack)('the keys of the project', () => {
     })
     try {
       expect(await statusOf(functions, person.accessToken)).toBe(200)
-      expect(asked).toBe(1)
+      expect(requests).toBe(1)
       const key = newKey()
       const statuses = new Set<number>()
       for (let i = 0; i < 500; i += 50) {
@@ -44,7 +44,7 @@ describe.runIf(hasStack)('the keys of the project', () => {
         }
       }
       expect([...statuses]).toEqual([401])
-      expect(asked).toBe(2)
+      expect(requests).toBe(2)
       expect(await statusOf(functions, person.accessToken)).toBe(200)
     } finally {
       await functions.stop()
@@ -71,7 +71,7 @@ describe.runIf(hasStack)('the keys of the project', () => {
   test('AUTH-04 keys change without a restart, a revoked one ends within the cache', async () => {
     const folder = variable('LOCAL_STACK')!
     const { identifier, password, accessToken } = await signUp()
-    const usual = String(partsOf(accessToken).header.kid)
+    const current = String(partsOf(accessToken).header.kid)
     const quick = await startFacade({ JWKS_MAX_AGE: '1' })
     /** A token of this key, once Auth has noticed that it signs now. */
     const signedBy = async (kid: string) => {
@@ -88,15 +88,15 @@ describe.runIf(hasStack)('the keys of the project', () => {
       const first = await signedBy(other)
       expect(await statusOf(quick, first)).toBe(200)
       expect(await statusOf(quick, accessToken)).toBe(200)
-      makeCurrent(folder, usual)
-      const second = await signedBy(usual)
+      makeCurrent(folder, current)
+      const second = await signedBy(current)
       expect(await statusOf(quick, second)).toBe(200)
       expect(await statusOf(quick, first)).toBe(200)
       revokeKey(folder, other)
       await expect.poll(() => statusOf(quick, first), { timeout: 5000 }).toBe(401)
       expect(await statusOf(quick, second)).toBe(200)
     } finally {
-      makeCurrent(folder, usual)
+      makeCurrent(folder, current)
       revokeKey(folder, other)
       await quick.stop()
     }

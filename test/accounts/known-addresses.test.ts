@@ -93,12 +93,12 @@ test('known addresses go with their account, and with whoever held it before its
   await admin.deleteUser(person.id)
   expect(await known(person.id)).toEqual([])
 
-  const asked = await signUp()
-  expect(await asked.post('/auth/me/delete', { password: asked.password }))
+  const leaver = await signUp()
+  expect(await leaver.post('/auth/me/delete', { password: leaver.password }))
     .toMatchObject({ status: 202 })
-  await database().query('update public.accounts set delete_at = now() where id = $1', [asked.id])
+  await database().query('update public.accounts set delete_at = now() where id = $1', [leaver.id])
   await runJobs()
-  expect(await known(asked.id)).toEqual([])
+  expect(await known(leaver.id)).toEqual([])
 
   const email = newEmail()
   const password = await registerEmail(email)
@@ -114,7 +114,7 @@ test('known addresses go with their account, and with whoever held it before its
   expect(await known(owner.body.user.id)).toEqual([90])
 })
 
-test('addresses whose time is over are swept away, a thousand at a time', async () => {
+test('addresses whose time is over are deleted, a thousand at a time', async () => {
   const { id } = await signUp()
   await database().query(
     `insert into private.known_addresses
@@ -122,10 +122,10 @@ test('addresses whose time is over are swept away, a thousand at a time', async 
      from generate_series(1, 2500) as nth`,
     [id],
   )
-  const sweep = async () =>
-    Number((await database().query('select private.sweep_known_addresses() as gone')).rows[0].gone)
+  const purge = async () =>
+    Number((await database().query('select private.purge_known_addresses() as gone')).rows[0].gone)
   for (let gone = 1; gone;) {
-    gone = await sweep()
+    gone = await purge()
     expect(gone).toBeLessThanOrEqual(1000)
   }
   expect(await known(id)).toEqual([90])
@@ -133,10 +133,10 @@ test('addresses whose time is over are swept away, a thousand at a time', async 
 
 /** The real Auth, and the client addresses that it is given. */
 async function listeningAuth() {
-  const asked: [request: string, client: string | undefined][] = []
+  const requests: [request: string, client: string | undefined][] = []
   const server = createServer((incoming, outgoing) => {
     const { method, url = '', headers } = incoming
-    asked.push([
+    requests.push([
       `${method} ${url.replace(/^\/auth\/v1/, '')}`,
       headers['sb-forwarded-for'] as string,
     ])
@@ -152,7 +152,7 @@ async function listeningAuth() {
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    requests,
     stop: () => server.closeAllConnections() ?? server.close(),
   }
 }
@@ -184,7 +184,7 @@ testLocally(
       expect(await post('/password/change', { currentPassword: password, newPassword: fresh }))
         .toMatchObject({ status: 204 })
       expect(await post('/me/delete', { password: fresh })).toMatchObject({ status: 202 })
-      const counted = auth.asked.filter(([what]) => /^POST \/token|^PUT \/user/.test(what))
+      const counted = auth.requests.filter(([what]) => /^POST \/token|^PUT \/user/.test(what))
       expect([...new Set(counted.map(([what]) => what))].sort()).toEqual([
         'POST /token?grant_type=password',
         'POST /token?grant_type=refresh_token',

@@ -21,8 +21,8 @@ beforeAll(async () => {
   lift = await enforceRates(variable('DATABASE_URL')!, {
     login_identifier: 10,
     login_address: 100,
-    login_strangers: 100,
-    login_stranger: 1,
+    login_unknown_all: 100,
+    login_unknown: 1,
     sign_ins: 60,
   })
 })
@@ -118,12 +118,12 @@ testFromAddresses(
   async () => {
     const home = newAddress()
     const { id, identifier, password } = await signUpAt(home)
-    await plantHits('login_strangers', identifier, 98)
+    await plantHits('login_unknown_all', identifier, 98)
     expect(await logIn(identifier)).toMatchObject(wrong)
     // A right password is no failure, wherever it comes from.
     expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
     expect(await logIn(identifier, 'wrong one', newAddress())).toMatchObject(wrong)
-    expect(await hitsByRule('login_stranger%', identifier)).toEqual([['login_strangers', 100]])
+    expect(await hitsByRule('login_unknown%', identifier)).toEqual([['login_unknown_all', 100]])
 
     const late = newAddress()
     expect(await logIn(identifier, 'wrong one', late)).toMatchObject(wrong)
@@ -134,7 +134,7 @@ testFromAddresses(
     expect(locked.body.error.retryAfter).toBeLessThanOrEqual(3600)
     // Refused attempts are not counted.
     expect(await hitsByRule('login_%', late, `${late} ${identifier}`))
-      .toEqual([['login_address', 1], ['login_identifier', 1], ['login_stranger', 1]])
+      .toEqual([['login_address', 1], ['login_identifier', 1], ['login_unknown', 1]])
 
     // Known addresses are not affected.
     for (let i = 0; i < 9; i++) {
@@ -159,7 +159,7 @@ testFromAddresses(
 
     await ageHits(3600, identifier, `${late} ${identifier}`)
     expect(await logIn(identifier, 'wrong one', late)).toMatchObject(wrong)
-    expect(await hitsByRule('login_strangers', identifier)).toEqual([['login_strangers', 1]])
+    expect(await hitsByRule('login_unknown_all', identifier)).toEqual([['login_unknown_all', 1]])
   },
 )
 
@@ -168,7 +168,7 @@ testFromAddresses('an identifier without an account is counted exactly alike', a
   const phone = (await registerPhone()).phone
   const outcomes = []
   for (const identifier of [known, newEmail(), phone, newPhone()]) {
-    await plantHits('login_strangers', normalizedIdentifier(identifier), 92)
+    await plantHits('login_unknown_all', normalizedIdentifier(identifier), 92)
     const addresses = [newAddress(), newAddress()]
     const replies = []
     for (const at of addresses) {
@@ -185,7 +185,7 @@ testFromAddresses('an identifier without an account is counted exactly alike', a
 
 testFromAddresses('guesses from many addresses at once are no more than one by one', async () => {
   const { identifier } = await signUp()
-  await plantHits('login_strangers', identifier, 90)
+  await plantHits('login_unknown_all', identifier, 90)
   const addresses = Array.from({ length: 30 }, newAddress)
   const shots = addresses.map((at) => logInShot(identifier, 'wrong one', at))
   const first = await race(shots)
@@ -216,7 +216,7 @@ testFromAddresses(
       expect(await by(person, path, body(person.password), at)).toMatchObject(limited)
       expect(await logIn(person.identifier, person.password, at)).toMatchObject(limited)
       expect(await hitsByRule('login%', at, `${at} ${person.identifier}`, person.identifier))
-        .toEqual([['login_address', 10], ['login_identifier', 10], ['login_strangers', 10]])
+        .toEqual([['login_address', 10], ['login_identifier', 10], ['login_unknown_all', 10]])
       // From elsewhere the right password is accepted, and its counted failure removed.
       const elsewhere = newAddress()
       expect((await by(person, path, body(person.password), elsewhere)).status).toBeLessThan(300)

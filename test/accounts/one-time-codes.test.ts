@@ -138,7 +138,7 @@ test('REG-14 an attempt is gone after an hour', async () => {
     .toMatchObject(refusal(401, 'invalid_credentials'))
   expect(await resend(phone, { registrationId })).toMatchObject({ status: 202 })
   expect(await inboxOf(phone)).toHaveLength(1)
-  await database().query('select private.sweep_codes()')
+  await database().query('select private.purge_codes()')
   const { rows } = await database().query('select from private.registrations where id = $1', [
     registrationId,
   ])

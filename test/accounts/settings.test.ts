@@ -10,16 +10,16 @@ beforeEach(async () => {
   sara = await signUp('سارة المطيري')
 })
 
-const usual = { push: true, inApp: true, sms: false, email: false }
+const channels = { push: true, inApp: true, sms: false, email: false }
 const defaults = {
   language: 'ar',
   notifications: {
-    messages: usual,
-    leads: usual,
-    favorites: usual,
-    listings: usual,
-    billing: usual,
-    account: usual,
+    messages: channels,
+    leads: channels,
+    favorites: channels,
+    listings: channels,
+    billing: channels,
+    account: channels,
   },
   quietHours: null,
   privacy: { showPhone: true, readReceipts: true, showLastSeen: true },
@@ -42,8 +42,8 @@ test('a change touches what it names and leaves everything else', async () => {
     ...defaults,
     notifications: {
       ...defaults.notifications,
-      leads: { ...usual, push: false, sms: true },
-      account: { ...usual, inApp: false },
+      leads: { ...channels, push: false, sms: true },
+      account: { ...channels, inApp: false },
     },
     quietHours: { from: '22:30', to: '07:00' },
     privacy: { showPhone: false, readReceipts: false, showLastSeen: true },
@@ -106,7 +106,7 @@ test('concurrent changes all take effect', async () => {
   expect(replies.map(({ status }) => status)).toEqual(categories.map(() => 200))
   const { body } = await sara.get('/settings')
   expect(Object.values(body.notifications)).toEqual(
-    categories.map(() => ({ ...usual, push: false })),
+    categories.map(() => ({ ...channels, push: false })),
   )
 })
 

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, guest, newEmail } from '../support/client.ts'
 import { race } from '../support/races.ts'
-import { askedOf, claims, clientIds, hashed, issuerUrl, token } from '../support/social-issuer.ts'
+import {
+  claims,
+  clientIds,
+  hashed,
+  issuerUrl,
+  requestsWith,
+  token,
+} from '../support/social-issuer.ts'
 import {
   accountsByEmail,
   personFrom,
@@ -126,7 +133,7 @@ describe.runIf(issuerUrl)('social sign-in', () => {
     const { body } = await signInAs('apple', said, { authorizationCode: code })
     const kept = () =>
       database().query('select * from private.apple_tokens where account_id = $1', [body.user.id])
-    expect(await askedOf(code)).toMatchObject([{
+    expect(await requestsWith(code)).toMatchObject([{
       path: '/auth/token',
       form: { grant_type: 'authorization_code', client_id: clientIds.apple[1], code },
     }])
@@ -142,7 +149,8 @@ describe.runIf(issuerUrl)('social sign-in', () => {
     await database().query('delete from auth.users where id = $1', [body.user.id])
     const revoked = await waitFor(
       'the revocation',
-      async () => (await askedOf(`refresh of ${code}`)).find(({ path }) => path === '/auth/revoke'),
+      async () =>
+        (await requestsWith(`refresh of ${code}`)).find(({ path }) => path === '/auth/revoke'),
     )
     expect(revoked.form).toMatchObject({
       client_id: clientIds.apple[1],

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 
 describe('identities', () => {
-  const asked = async () => {
+  const requested = async () => {
     const owner = await signUp()
     const { body } = await owner.post('/auth/identities', {
       type: 'office',
@@ -25,7 +25,7 @@ describe('identities', () => {
   }
 
   test('an identity is verified, suspended and released; each step is in the audit trail', async () => {
-    const { owner, id } = await asked()
+    const { owner, id } = await requested()
     expect((await guest.get(`/office/${id}`)).status).toBe(404)
     expect((await identityOf(admin, id, 'active')).body)
       .toMatchObject({ id, status: 'active', verified: true })
@@ -51,7 +51,7 @@ describe('identities', () => {
   })
 
   test('states that do not follow one another are refused, repeats are harmless', async () => {
-    const { owner, id } = await asked()
+    const { owner, id } = await requested()
     const refused = (from: string, allowed: string[]) => ({
       status: 409,
       body: { error: { code: 'status_transition_invalid', from, allowed } },
@@ -74,7 +74,7 @@ describe('identities', () => {
   })
 
   test('nobody is verified with an expired licence', async () => {
-    const { id } = await asked()
+    const { id } = await requested()
     await database().query(
       `update public.organisations set licence_expires_on = '2020-01-01' where identity_id = $1`,
       [id],

@@ -141,7 +141,7 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     ['payments', { state: 'captured' }, 'when its provider says so'],
     ['refunds', { state: 'settled' }, 'when its provider says so'],
     ['payment_events', { outcome: 'edited' }, 'looked up again by itself'],
-    ['subscriptions', { status: 'lapsed' }, 'set renews to false'],
+    ['subscriptions', { status: 'expired' }, 'set renews to false'],
     ['media', { discarded_at: new Date() }, 'removed with its file'],
     ['reviews', { author_active: false }, 'set hidden_at'],
   ])('public.%s', async (table, columns, sentence) => {

@@ -73,8 +73,8 @@ describe('ADM-02 two admins, one user', () => {
     expect(await statusOf(admin, person.identityId, { status: 'banned' })).toMatchObject(unknown)
     expect(await admin.get(`/admin/users/${unknownId}`)).toMatchObject(unknown)
     expect(await admin.delete(`/admin/users/${unknownId}`, { reason })).toMatchObject(unknown)
-    const asked = `/admin/users/${unknownId}?reason=${encodeURIComponent(reason)}`
-    expect(await admin.delete(asked)).toMatchObject(unknown)
+    const path = `/admin/users/${unknownId}?reason=${encodeURIComponent(reason)}`
+    expect(await admin.delete(path)).toMatchObject(unknown)
     expect(await admin.delete(`/admin/users/${unknownId}`)).toMatchObject({
       status: 422,
       body: {

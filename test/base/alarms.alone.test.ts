@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
-import { hasStack, startFacade, usualSettings } from '../support/facade.ts'
+import { defaultSettings, hasStack, startFacade } from '../support/facade.ts'
 import { waitUntil } from '../support/wait.ts'
 import { ask, forget, linesOf, post, unsettled } from './facade-requests.ts'
 
@@ -30,7 +30,7 @@ describe.runIf(hasStack)('alarms', () => {
         (await unsettled('secret_refused')).length +
             (await unsettled('provider_not_configured')).length === 2)
       expect(await unsettled('secret_refused')).toEqual([
-        { subject_id: 'MYFATOORAH_TOKEN', facts: {} },
+        { subject_id: 'MYFATOORAH_TOKEN', details: {} },
       ])
       expect(await unsettled('provider_not_configured')).toMatchObject([{ subject_id: 'tap' }])
       for (const worker of workers) expect(linesOf(worker, 'secret_refused')).toBe(1)
@@ -45,10 +45,10 @@ describe.runIf(hasStack)('alarms', () => {
     const facade = await startFacade(deafMail)
     try {
       const people = await Promise.all(Array.from({ length: 12 }, () => signUp()))
-      const asked = people.map(({ identifier }) =>
+      const requests = people.map(({ identifier }) =>
         post(facade, '/auth/password/forgot', { identifier })
       )
-      for (const { status } of await Promise.all(asked)) expect(status).toBe(202)
+      for (const { status } of await Promise.all(requests)) expect(status).toBe(202)
       await waitUntil('it is kept', async () => (await unsettled('email_send_failed')).length === 1)
       expect((await unsettled('email_send_failed'))[0].subject_id).toBe('resend')
       // Two, where they came for longer than the pause.
@@ -68,7 +68,7 @@ describe.runIf(hasStack)('alarms', () => {
       await waitUntil('it is kept', async () => (await unsettled('internal')).length === 1)
       expect(await unsettled('internal')).toEqual([{
         subject_id: 'GET /meta/kinds',
-        facts: { name: 'error', requestId: expect.any(String) },
+        details: { name: 'error', requestId: expect.any(String) },
       }])
     } finally {
       await database().query('alter function api.list_kinds_away() rename to list_kinds')
@@ -80,7 +80,7 @@ describe.runIf(hasStack)('alarms', () => {
   test('stay in the log while the database is down, and are stored when it is back', async () => {
     await forget('email_send_failed')
     await forget('secret_refused')
-    const cut = await cutWay(usualSettings().FACADE_DB_URL!)
+    const cut = await cutWay(defaultSettings().FACADE_DB_URL!)
     const weak = { SMS_PROVIDER: 'unifonic', SMS_SENDER: 'DAR', SMS_APP_SID: 'changeme' }
     const facade = await startFacade({ FACADE_DB_URL: cut.url, ...weak, ...deafMail })
     try {

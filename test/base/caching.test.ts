@@ -151,12 +151,12 @@ describe('a cache in front', () => {
     cache.takeCounts()
     const first = await get(path)
     expect(await get(path)).toMatchObject({ status: 200, body: first.body })
-    expect(cache.takeCounts()).toEqual({ hits: 1, asked: 1, passedBy: 0 })
+    expect(cache.takeCounts()).toEqual({ hits: 1, requests: 1, passedBy: 0 })
     expect(first.body.isFavorite).toBe(false)
     expect((await get(path, as(reader))).body.isFavorite).toBe(true)
     const ignored = await get(path, { authorization: 'Bearer nonsense' })
     expect(ignored.headers.get('x-auth-ignored')).toBe('1')
-    expect(cache.takeCounts()).toEqual({ hits: 0, asked: 0, passedBy: 2 })
+    expect(cache.takeCounts()).toEqual({ hits: 0, requests: 0, passedBy: 2 })
     expect((await get(path)).body).toEqual(first.body)
   })
 
@@ -192,7 +192,7 @@ describe('a cache in front', () => {
     const foreign = await get(path, { origin: 'https://evil.example' })
     expect(plain.status).toBe(200)
     expect(foreign.headers.get('access-control-allow-origin')).toBe(null)
-    expect(cache.takeCounts()).toMatchObject({ hits: 0, asked: 2 })
+    expect(cache.takeCounts()).toMatchObject({ hits: 0, requests: 2 })
   })
 })
 

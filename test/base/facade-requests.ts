@@ -23,7 +23,7 @@ export const post = (facade: Facade, path: string, body: unknown) =>
 
 export const unsettled = async (kind: string) =>
   (await database().query(
-    `select subject_id, facts from private.alarms
+    `select subject_id, details from private.alarms
      where kind = $1 and settled_at is null order by subject_id`,
     [kind],
   )).rows

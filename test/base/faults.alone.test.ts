@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { faultsOf } from '../support/answers.ts'
 import { type Person, signUp } from '../support/client.ts'
-import { type Facade, hasStack, startFacade, usualSettings } from '../support/facade.ts'
+import { defaultSettings, type Facade, hasStack, startFacade } from '../support/facade.ts'
 
 // Facades that lack something: what they answer, and what they log.
 describe.runIf(hasStack)('a facade in trouble', () => {
@@ -13,7 +13,7 @@ describe.runIf(hasStack)('a facade in trouble', () => {
 
   beforeAll(async () => {
     owner = await signUp()
-    const elsewhere = new URL(usualSettings().FACADE_DB_URL!)
+    const elsewhere = new URL(defaultSettings().FACADE_DB_URL!)
     elsewhere.pathname = '/template1'
     ;[cut, astray] = await Promise.all([
       startFacade({ FACADE_DB_URL: 'postgres://facade:nobody-answers-there@127.0.0.1:9/postgres' }),

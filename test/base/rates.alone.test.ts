@@ -19,12 +19,12 @@ const limited = refusal(429, 'rate_limited')
 test('counters of past windows are removed', async () => {
   const subject = randomUUID()
   await plantHits('code_address', subject, 3)
-  await database().query('select private.sweep_rates()')
+  await database().query('select private.purge_rates()')
   const left = async () =>
     (await database().query('select from private.rate_hits where subject = $1', [subject])).rowCount
   expect(await left()).toBe(1)
   await ageHits(3601, subject)
-  await database().query('select private.sweep_rates()')
+  await database().query('select private.purge_rates()')
   expect(await left()).toBe(0)
 })
 

@@ -1,6 +1,6 @@
 /** A weak or missing secret opens nothing, in any process, and is reported. */
 import { describe, expect, test } from 'vitest'
-import { hasStack, startFacade, usualSettings } from '../support/facade.ts'
+import { defaultSettings, hasStack, startFacade } from '../support/facade.ts'
 import { sandboxCallback, sandboxSignature } from '../support/money.ts'
 
 const none = [
@@ -94,7 +94,7 @@ describe.runIf(hasStack)('PAY-03 a secret that is none', () => {
         SEAL_KEY: (value) => btoa(value.padEnd(32, '0').slice(0, 32)),
         SUPABASE_SECRET_KEYS: (value) => JSON.stringify({ default: value }),
         FACADE_DB_URL: (value) => {
-          const url = new URL(usualSettings().FACADE_DB_URL!)
+          const url = new URL(defaultSettings().FACADE_DB_URL!)
           url.password = value
           return url.href
         },

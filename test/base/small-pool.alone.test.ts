@@ -115,8 +115,11 @@ describe.runIf(hasStack)('ISO-12 a small pool', () => {
        where usename = 'facade' and state <> 'idle' and state_change < now() - interval '1 second'`,
     )
     expect(rows).toEqual([])
-    const asked = Array.from({ length: 100 }, (_, i) => get(`/properties/${people[i % 20]!.draft}`))
-    for (const { status } of await Promise.all(asked)) expect(status).toBe(404)
+    const requests = Array.from(
+      { length: 100 },
+      (_, i) => get(`/properties/${people[i % 20]!.draft}`),
+    )
+    for (const { status } of await Promise.all(requests)) expect(status).toBe(404)
     expect((await get('/favorites')).status).toBe(401)
     const mine = await get('/favorites/ids', people[0]!.person)
     expect(await mine.json()).toEqual({ ids: people[0]!.saved })

@@ -290,7 +290,7 @@ test('WAL-01 a random history of a ledger matches its model', async () => {
       })
       const { rows } = await client.query(
         `select pg_temp.step(step) as outcome
-         from jsonb_array_elements($1) with ordinality as steps (step, place) order by place`,
+         from jsonb_array_elements($1) with ordinality as steps (step, ordinal) order by ordinal`,
         [JSON.stringify(steps)],
       )
       expect(rows.map(({ outcome }) => outcome)).toEqual(steps.map(({ expected }) => expected))

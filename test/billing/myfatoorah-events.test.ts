@@ -253,7 +253,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
 
     const due = (refundId: string) =>
       database().query(
-        `update public.refunds set created_at = now() - interval '1 hour', asked_at = null
+        `update public.refunds set created_at = now() - interval '1 hour', looked_up_at = null
          where id = $1`,
         [refundId],
       )

@@ -242,7 +242,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     await waitUntil('the refund that the job found', async () => {
       await runJobsOf(provider.facade, () =>
         database().query(
-          `update public.refunds set created_at = now() - interval '1 hour', asked_at = null
+          `update public.refunds set created_at = now() - interval '1 hour', looked_up_at = null
            where id = $1 and state = 'requested'`,
           [body.refund.id],
         ))

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { get, loadHttp } from '../../bench/http-load.ts'
 import { database, projectUrl, signUp } from '../support/client.ts'
-import { type Facade, startFacade, usualSettings } from '../support/facade.ts'
+import { defaultSettings, type Facade, startFacade } from '../support/facade.ts'
 import {
   alarmsAbout,
   hasSandbox,
@@ -124,16 +124,16 @@ describe.runIf(hasSandbox)('payments under fire', () => {
       }
       for (let round = 0; round < 4; round++) {
         const doomed = await startFacade()
-        const asked = invoices.slice(round * 3, round * 3 + 3)
+        const requests = invoices.slice(round * 3, round * 3 + 3)
           .map((invoice) => ask(doomed.url, invoice).catch(() => 0))
         await sleep(randomInt(60))
         process.kill(doomed.pid, 'SIGKILL')
-        await Promise.all(asked)
+        await Promise.all(requests)
       }
       const before = new Map(acknowledged)
       const base = `${projectUrl}/functions/v1/api`
       await database().query(
-        `update public.payments set asked_at = now() - interval '10 seconds'
+        `update public.payments set requested_at = now() - interval '10 seconds'
          where state = 'starting' and invoice_id = any ($1)`,
         [invoices.map(({ id }) => id)],
       )
@@ -152,7 +152,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     const person = await signUp()
     const all = await Promise.all(Array.from({ length: 20 }, () => payWithoutCallback(person, 1)))
     const raws = all.map(({ ref }) => sandboxCallback(ref))
-    const way = await cutableWay(usualSettings().FACADE_DB_URL!)
+    const way = await cutableWay(defaultSettings().FACADE_DB_URL!)
     const facade: Facade = await startFacade({ FACADE_DB_URL: way.url })
     try {
       way.cut()
@@ -174,7 +174,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
   test('PAY-13 connections that break in use lose no webhook', async () => {
     const person = await signUp()
     const all = await Promise.all(Array.from({ length: 30 }, () => payWithoutCallback(person, 1)))
-    const way = await cutableWay(usualSettings().FACADE_DB_URL!)
+    const way = await cutableWay(defaultSettings().FACADE_DB_URL!)
     const facade = await startFacade({ FACADE_DB_URL: way.url })
     try {
       const delivered = Promise.all(all.map(({ ref }) => deliver(sandboxCallback(ref), facade.url)))
@@ -195,7 +195,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
   test('CRASH-07 connections that end once a second fail a few requests, and those cleanly', async () => {
     const person = await signUp()
     const all = await Promise.all(Array.from({ length: 30 }, () => payWithoutCallback(person, 1)))
-    const way = await cutableWay(usualSettings().FACADE_DB_URL!)
+    const way = await cutableWay(defaultSettings().FACADE_DB_URL!)
     const facade = await startFacade({ FACADE_DB_URL: way.url })
     const headers = { authorization: `Bearer ${person.accessToken}` }
     const seen: Record<string, number> = {}
@@ -314,10 +314,10 @@ test('WAL-06 the recount finds a wallet that differs, and no other', async () =>
     for (let rounds = 0; rounds < 50; rounds++) {
       await client.query('select private.recount_wallets()')
       const { rows } = await client.query(
-        `select subject_id, facts from private.alarms where kind = 'wallet_differs'`,
+        `select subject_id, details from private.alarms where kind = 'wallet_differs'`,
       )
       if (!rows.length) continue
-      expect(rows).toEqual([{ subject_id: id, facts: { balance: 8, summed: 7 } }])
+      expect(rows).toEqual([{ subject_id: id, details: { balance: 8, summed: 7 } }])
       return
     }
     throw new Error('the recount found nothing')

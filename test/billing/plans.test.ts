@@ -192,7 +192,7 @@ describe('scheduled work', () => {
     },
   )
 
-  test('a plan paid by wallet is renewed from it, once, or lapses when the balance is too low', async () => {
+  test('a plan paid by wallet is renewed from it, once, or ends when the balance is too low', async () => {
     const [rich, poor] = await Promise.all([signUp(), signUp()])
     const { id } = await findPlan(rich, 'plus')
     for (const [person, amount] of [[rich, 20], [poor, 5]] as const) {
@@ -213,10 +213,10 @@ describe('scheduled work', () => {
       'select status from public.subscriptions where identity_id = $1',
       [poor.identityId],
     )
-    expect(rows).toEqual([{ status: 'lapsed' }])
+    expect(rows).toEqual([{ status: 'expired' }])
   })
 
-  test('when a plan lapses the job pauses listings over the quota, newest first', async () => {
+  test('when a plan ends the job pauses listings over the quota, newest first', async () => {
     const person = await signUp()
     const { rows: [plan] } = await database().query(
       `insert into public.plans (code, name_ar, name_en, audience, price, interval_days,

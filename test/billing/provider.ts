@@ -36,7 +36,7 @@ export async function ask(
 export const agePayment = (paymentId: string, interval = '11 minutes') =>
   database().query(
     `update public.payments set created_at = now() - $2::interval, looked_up_at = null,
-       asked_at = now() - $2::interval where id = $1`,
+       requested_at = now() - $2::interval where id = $1`,
     [paymentId, interval],
   )
 

@@ -27,7 +27,7 @@ test('without a plan there are five listings, whatever the type of the identity'
   })
 })
 
-test('when a plan lapses the newest over five are paused; a new plan lets them resume', async () => {
+test('when a plan ends the newest over five are paused; a new plan lets them resume', async () => {
   const person = await signUp()
   await givePlan(person.identityId, 'plus')
   const ids: string[] = []
@@ -42,7 +42,7 @@ test('when a plan lapses the newest over five are paused; a new plan lets them r
      where identity_id = $1`,
     [person.identityId],
   )
-  await drain('lapse_plans')
+  await drain('downgrade_plans')
   const state = async (id: string) => (await person.get(`/properties/${id}`)).body.status
   expect(await Promise.all(ids.map(state)))
     .toEqual([...Array(5).fill('active'), ...Array(3).fill('paused')])

@@ -136,7 +136,7 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
       const refundRef = await reported(what === 'surplus' ? second.ref : first.ref)
       expect(await walletOf(person)).toEqual({ available: 0, held: 0, currency: 'KWD' })
       const { rows } = await database().query(
-        `select alarms.kind, alarms.facts ->> 'available' as available, refunds.state
+        `select alarms.kind, alarms.details ->> 'available' as available, refunds.state
          from public.refunds join private.alarms on alarms.subject_id = refunds.id::text
          where refunds.provider_ref = $1`,
         [refundRef],

@@ -50,7 +50,7 @@ describe('a full refund takes back what its own invoice gave', () => {
     })
   })
 
-  test('refunding the invoice of a lapsed plan leaves the one bought since', async () => {
+  test('refunding the invoice of an expired plan leaves the one bought since', async () => {
     const [person, plan] = await Promise.all([personWithMoney(), newPlan()])
     const old = await buy(person, plan)
     await agePlans(person, 31)

@@ -37,12 +37,12 @@ describe('the client module over Realtime', () => {
 
   /** A chat client, with what it showed and what it requested. */
   function app(person: Person, visible: () => boolean) {
-    const asked: string[] = []
+    const requests: string[] = []
     const client = createApp({
       url: projectUrl,
       accessToken: () => person.accessToken,
       fetch: (input, init) => {
-        asked.push(String(input).replace(baseUrl, ''))
+        requests.push(String(input).replace(baseUrl, ''))
         return fetch(input, init)
       },
     })
@@ -52,7 +52,7 @@ describe('the client module over Realtime', () => {
     const updates: ConversationUpdated[] = []
     chat.on('new_message', ({ message }) => messages.push(message))
     chat.on('conversation_updated', (update) => updates.push(update))
-    return { chat, messages, updates, asked }
+    return { chat, messages, updates, requests }
   }
 
   test(
@@ -63,7 +63,7 @@ describe('the client module over Realtime', () => {
       const [other, read] = [await conversationBetween(c, b), await conversationBetween(d, b)]
       await sendMessageAs(d, read)
       let visible = true
-      const { chat, messages, updates, asked } = app(b, () => visible)
+      const { chat, messages, updates, requests } = app(b, () => visible)
       await chat.join(conversationId)
       await sleep(1000)
       await b.post(`/conversations/${read}/read`)
@@ -78,14 +78,14 @@ describe('the client module over Realtime', () => {
         () => updated(conversationId, 2) && updated(other, 1) && updated(read, 0),
       )
       // Nothing new: one more request for the joined conversation, which is not the newest.
-      asked.splice(0)
-      await waitUntil('it polls again', () => asked.length === 2, 40_000)
-      expect(asked).toEqual(['/conversations?limit=1', `/conversations/${conversationId}`])
+      requests.splice(0)
+      await waitUntil('it polls again', () => requests.length === 2, 40_000)
+      expect(requests).toEqual(['/conversations?limit=1', `/conversations/${conversationId}`])
       visible = false
       await sleep(26_000)
-      expect(asked).toHaveLength(2)
+      expect(requests).toHaveLength(2)
       visible = true
-      await waitUntil('it polls at once when the app is back', () => asked.length > 2, 2000)
+      await waitUntil('it polls at once when the app is back', () => requests.length > 2, 2000)
     },
     150_000,
   )

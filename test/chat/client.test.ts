@@ -214,9 +214,9 @@ describe('a feed', () => {
   })
 
   test('waits a moment for what a later message overtook, and asks for no history', async () => {
-    let asked = 0
+    let requests = 0
     const { feed: one, delivered } = feed(() => 8, () => {
-      asked++
+      requests++
       return Promise.resolve()
     })
     for (const seq of [4, 6, 3, 5]) one.take(message(seq))
@@ -226,13 +226,13 @@ describe('a feed', () => {
     one.take(message(7))
     expect(delivered).toEqual(upTo(8).slice(2))
     await sleep(200)
-    expect(asked).toBe(0)
+    expect(requests).toBe(0)
   })
 
   test('what comes while the history is read needs no second look', async () => {
-    let asked = 0
+    let requests = 0
     const { feed: one, delivered } = feed(() => 4, () => {
-      asked++
+      requests++
       return sleep(30)
     })
     const filled = one.fill()
@@ -240,18 +240,18 @@ describe('a feed', () => {
     await filled
     expect(delivered).toEqual([3, 4, 5, 6])
     await sleep(200)
-    expect(asked).toBe(1)
+    expect(requests).toBe(1)
   })
 
   test('a number that the history does not have is looked for once', async () => {
-    let asked = 0
+    let requests = 0
     const { feed: one, delivered } = feed(() => 3, () => {
-      asked++
+      requests++
       return Promise.resolve()
     })
     one.reaches(9)
     await sleep(400)
-    expect([asked, delivered]).toEqual([1, [3]])
+    expect([requests, delivered]).toEqual([1, [3]])
   })
 
   test('a failed history request loses nothing: the next one has it', async () => {

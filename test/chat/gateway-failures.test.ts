@@ -19,10 +19,10 @@ afterEach(() => {
 test('a history that stays refused is asked for once a second, and sent when it is there', async () => {
   vi.useFakeTimers()
   let refused = true
-  let asked = 0
+  let requests = 0
   callFor.mockImplementation((_caller: unknown, name: string) => {
     if (name === 'join_conversation') return Promise.resolve({ lastSeq: 2 })
-    asked++
+    requests++
     if (refused) return Promise.reject(new Refusal('identity_not_usable'))
     return Promise.resolve({ items: [{ seq: 1 }, { seq: 2 }], hasMore: false })
   })
@@ -41,8 +41,8 @@ test('a history that stays refused is asked for once a second, and sent when it 
 
   conversation.messageStored({ seq: 2 } as Message)
   await vi.advanceTimersByTimeAsync(10_500)
-  expect(asked).toBeGreaterThan(8)
-  expect(asked).toBeLessThan(12)
+  expect(requests).toBeGreaterThan(8)
+  expect(requests).toBeLessThan(12)
   refused = false
   await vi.advanceTimersByTimeAsync(1000)
   expect(sent).toEqual([1, 2])

@@ -6,7 +6,7 @@ import { startOtherRealtime } from '../../local/realtime/support/client.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
 import { database, signUp } from '../support/client.ts'
 import { startCountingProxy } from '../support/counting-proxy.ts'
-import { testLocally, usualSettings } from '../support/facade.ts'
+import { defaultSettings, testLocally } from '../support/facade.ts'
 import { startGateway } from '../support/own-gateway.ts'
 import { waitUntil } from '../support/wait.ts'
 import { conversationBetween, sendMessageAs, startConversation } from '../support/conversations.ts'
@@ -20,7 +20,7 @@ afterEach(async () => {
 async function ownGateway(options: Parameters<typeof startOtherRealtime>[0] = {}) {
   const realtime = await startOtherRealtime(options)
   toEnd.push(realtime.stop)
-  const proxy = await startCountingProxy(usualSettings().FACADE_DB_URL!)
+  const proxy = await startCountingProxy(defaultSettings().FACADE_DB_URL!)
   toEnd.push(proxy.stop)
   const gateway = await startGateway({ ...realtime.settings, FACADE_DB_URL: proxy.url })
   toEnd.push(gateway.kill)
@@ -29,22 +29,22 @@ async function ownGateway(options: Parameters<typeof startOtherRealtime>[0] = {}
     toEnd.push(() => socket.close())
     return socket
   }
-  return { realtime, gateway, connect, asked: proxy.takeMessages }
+  return { realtime, gateway, connect, requests: proxy.takeMessages }
 }
 
 describe('the gateway', () => {
   testLocally('delays only the next join when one is late', async () => {
     let late = 12_000
-    const { connect, asked } = await ownGateway({ joinDelay: () => late })
+    const { connect, requests } = await ownGateway({ joinDelay: () => late })
     const { a, b, conversationId } = await startConversation()
     const socket = await connect(b)
     await sleep(500)
     late = 0
     await sleep(15_500)
-    asked()
+    requests()
     await sleep(4000)
     // It polls every 3 s.
-    expect(asked().length).toBeLessThan(10)
+    expect(requests().length).toBeLessThan(10)
     await sendMessageAs(a, conversationId)
     await waitUntil('it is heard', () => socket.events('conversation_updated').length === 1, 3000)
   }, 60_000)

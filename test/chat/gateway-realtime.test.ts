@@ -8,7 +8,7 @@ import { startOtherRealtime } from '../../local/realtime/support/client.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
 import { type Person, signIn, signUp } from '../support/client.ts'
 import { startCountingProxy } from '../support/counting-proxy.ts'
-import { testLocally, usualSettings } from '../support/facade.ts'
+import { defaultSettings, testLocally } from '../support/facade.ts'
 import { startGateway } from '../support/own-gateway.ts'
 import { waitUntil } from '../support/wait.ts'
 import { conversationBetween } from '../support/conversations.ts'
@@ -68,7 +68,7 @@ async function ownGateway(joinTime = 0) {
   const realtime = await startOtherRealtime({ joinDelay })
   ends.push(realtime.stop)
   const way = await wayTo(realtime.url)
-  const proxy = await startCountingProxy(usualSettings().FACADE_DB_URL!)
+  const proxy = await startCountingProxy(defaultSettings().FACADE_DB_URL!)
   ends.push(proxy.stop)
   const gateway = await startGateway({
     ...realtime.settings,
@@ -76,14 +76,14 @@ async function ownGateway(joinTime = 0) {
     FACADE_DB_URL: proxy.url,
   })
   ends.push(gateway.kill)
-  const asked: string[] = []
+  const statements: string[] = []
   return {
     way,
     joins: () => joins,
     /** How often it called a function of the database. */
     calls: (name: string) => {
-      asked.push(...proxy.takeMessages())
-      return asked.filter((text) => text.includes(name)).length
+      statements.push(...proxy.takeMessages())
+      return statements.filter((text) => text.includes(name)).length
     },
     connect: async (person: Person) => {
       const socket = await ChatSocket.connect(person, gateway.url)
@@ -110,7 +110,7 @@ describe('the gateway at Realtime', () => {
       const all = await people(6)
       const { way, joins, connect } = await ownGateway(4000)
       await Promise.all(all.map(connect))
-      await waitUntil('all have asked', () => joins() === 6)
+      await waitUntil('all have statements', () => joins() === 6)
       await sleep(10_000)
       expect(joins()).toBe(6)
       expect(way.opened()).toBe(1)

@@ -60,7 +60,7 @@ test.each([
   ['token_invalid', {}, 4401, (person: Person) => person.post('/auth/logout', {})],
 ])(
   'a socket in several conversations gets the reason of its end once: %s',
-  async (code, facts, as, end) => {
+  async (code, details, as, end) => {
     const { b, right } = await talking()
     const rooms = await Promise.all(
       (await Promise.all([signUp(), signUp(), signUp()])).map((other) =>
@@ -75,8 +75,8 @@ test.each([
       expect((await socket.waitForClose()).code).toBe(as)
       const errors = socket.events('error')
       expect(errors.map((error) => error.code)).toEqual([code])
-      expect(errors[0]).toMatchObject(facts)
-      if ('reason' in facts) expect(errors[0].message).toContain(facts.reason)
+      expect(errors[0]).toMatchObject(details)
+      if ('reason' in details) expect(errors[0].message).toContain(details.reason)
     }
   },
 )

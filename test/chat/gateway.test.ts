@@ -202,9 +202,9 @@ test('CHAT-05 the history has what was acknowledged', async () => {
 })
 
 test('CHAT-14 markup is text, and links are not fetched', async () => {
-  const asked: string[] = []
+  const requests: string[] = []
   const listener = createServer((request, response) => {
-    asked.push(request.url!)
+    requests.push(request.url!)
     response.end()
   }).listen(0, '127.0.0.1')
   await waitUntil('it listens', () => listener.listening)
@@ -230,7 +230,7 @@ test('CHAT-14 markup is text, and links are not fetched', async () => {
   expect(bodies(right)).toEqual(texts)
   expect((await wholeHistory(b, conversationId)).map(({ body }) => body)).toEqual(texts)
   await sleep(300)
-  expect(asked).toEqual([])
+  expect(requests).toEqual([])
   listener.close()
 })
 

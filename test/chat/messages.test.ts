@@ -136,14 +136,14 @@ test('a picture must be the sender’s own, and is shown by its URL', async () =
 
 test('a reply must be to a message of the same conversation', async () => {
   const { a, b, conversationId: id } = await startConversation()
-  const { body: asked } = await postMessage(a, id, 'كم السعر؟')
+  const { body: question } = await postMessage(a, id, 'كم السعر؟')
   const elsewhere = await postMessage(
     a,
     (await openConversation(a, { propertyId: (await publishListing(b)).id })).id,
   )
-  const answer = textMessage('650', { replyToId: asked.id })
+  const answer = textMessage('650', { replyToId: question.id })
   const answered = await postMessage(b, id, answer)
-  expect(answered).toMatchObject({ status: 201, body: { replyToId: asked.id } })
+  expect(answered).toMatchObject({ status: 201, body: { replyToId: question.id } })
   expect((await postMessage(b, id, answer)).status).toBe(200)
   expect(statusAndCode(await postMessage(b, id, { ...answer, replyToId: undefined })))
     .toEqual([422, 'idempotency_mismatch'])

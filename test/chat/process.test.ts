@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { root } from '../../local/stack/settings.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
 import { signUp } from '../support/client.ts'
-import { freePort, testLocally, usualSettings } from '../support/facade.ts'
+import { defaultSettings, freePort, testLocally } from '../support/facade.ts'
 import { waitUntil } from '../support/wait.ts'
 
 testLocally(
@@ -15,7 +15,7 @@ testLocally(
     const main = join(root, 'functions', 'chat', 'main.ts')
     const { PATH, HOME } = process.env
     const own = spawn(process.execPath, [main], {
-      env: { PATH, HOME, ...usualSettings(), HOST: '127.0.0.1', PORT: String(port) },
+      env: { PATH, HOME, ...defaultSettings(), HOST: '127.0.0.1', PORT: String(port) },
     })
     let said = ''
     for (const stream of [own.stdout, own.stderr]) stream.on('data', (part) => (said += part))

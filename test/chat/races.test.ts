@@ -89,19 +89,19 @@ test('when both write at once there is one order without gaps, true to each writ
     for (let i = 0; i < 100; i++) sent.push((await postMessage(person, id, `${i}`)).body)
     return sent
   }))
-  const walked = []
+  const messages = []
   for (let after = 0;;) {
     const { items, hasMore } = await messagesPage(a, id, `?limit=50&afterSeq=${after}`)
-    walked.push(...items)
+    messages.push(...items)
     after = items.at(-1).seq
     if (!hasMore) break
   }
-  expect(walked.map(({ seq }) => seq)).toEqual(Array.from({ length: 200 }, (_, i) => i + 1))
+  expect(messages.map(({ seq }) => seq)).toEqual(Array.from({ length: 200 }, (_, i) => i + 1))
   for (const [person, sent] of [[a, fromA], [b, fromB]] as const) {
-    expect(walked.filter(({ senderIdentityId }) => senderIdentityId === person.identityId))
+    expect(messages.filter(({ senderIdentityId }) => senderIdentityId === person.identityId))
       .toEqual(sent)
   }
-  const times = walked.map(({ createdAt }) => createdAt)
+  const times = messages.map(({ createdAt }) => createdAt)
   expect(times).toEqual(times.toSorted())
 })
 

@@ -11,9 +11,9 @@ const ends: (() => void)[] = []
 afterEach(() => ends.splice(0).forEach((end) => end()))
 
 async function clientOf(...answers: Said[]) {
-  const { url, asked, close } = await service(...answers)
+  const { url, requests, close } = await service(...answers)
   ends.push(close)
-  return { client: createClient({ url, timeout: 1000 }), asked }
+  return { client: createClient({ url, timeout: 1000 }), requests }
 }
 
 const busy: Said = [503, problem('service_unavailable', { retryAfter: 1 })]
@@ -25,59 +25,59 @@ test.each<[string, Said]>([
   ['the service was busy', busy],
   ['something in between answered', [502, '<html>Bad Gateway</html>']],
 ])('a GET is sent again when %s', async (_what, first) => {
-  const { client, asked } = await clientOf(first, wallet)
+  const { client, requests } = await clientOf(first, wallet)
   expect((await client.get('/wallet')).available).toBe(1)
-  expect(asked).toHaveLength(2)
+  expect(requests).toHaveLength(2)
 })
 
 test('a GET is sent three times at most, or as often as the app wants', async () => {
-  const { client, asked } = await clientOf('cut')
+  const { client, requests } = await clientOf('cut')
   await expect(client.get('/wallet')).rejects.toMatchObject({ code: 'connection', status: 0 })
-  expect(asked).toHaveLength(3)
+  expect(requests).toHaveLength(3)
   await expect(client.get('/wallet', { retries: 0 })).rejects.toMatchObject({ code: 'connection' })
-  expect(asked).toHaveLength(4)
+  expect(requests).toHaveLength(4)
 })
 
 test.each<[string, Said]>([
   ['of the service', busy],
   ['of something in between', [503, 'busy', { 'retry-after': '1' }]],
 ])('Retry-After %s is kept to', async (_whose, first) => {
-  const { client, asked } = await clientOf(first, wallet)
+  const { client, requests } = await clientOf(first, wallet)
   await client.get('/wallet')
-  expect(asked[1]!.at - asked[0]!.at).toBeGreaterThanOrEqual(990)
+  expect(requests[1]!.at - requests[0]!.at).toBeGreaterThanOrEqual(990)
 })
 
 test('who should wait for long is told at once', async () => {
-  const { client, asked } = await clientOf([429, problem('rate_limited', { retryAfter: 3600 })])
+  const { client, requests } = await clientOf([429, problem('rate_limited', { retryAfter: 3600 })])
   await expect(client.get('/wallet')).rejects.toMatchObject({
     code: 'rate_limited',
     retryAfter: 3600,
     temporary: true,
   })
-  expect(asked).toHaveLength(1)
+  expect(requests).toHaveLength(1)
 })
 
 test('a POST that moves money is sent again under the same key', async () => {
-  const { client, asked } = await clientOf('cut', busy, [201, { id: 'x' }])
+  const { client, requests } = await clientOf('cut', busy, [201, { id: 'x' }])
   await client.post('/wallet/topup', { body: { amount: 5 } })
-  expect(asked).toHaveLength(3)
-  expect(new Set(asked.map(({ key }) => key)).size).toBe(1)
-  expect(asked[0]!.key).toMatch(/^[0-9a-f-]{36}$/)
+  expect(requests).toHaveLength(3)
+  expect(new Set(requests.map(({ key }) => key)).size).toBe(1)
+  expect(requests[0]!.key).toMatch(/^[0-9a-f-]{36}$/)
   await client.post('/wallet/topup', { body: { amount: 5 } })
-  expect(asked[3]!.key).not.toBe(asked[0]!.key)
+  expect(requests[3]!.key).not.toBe(requests[0]!.key)
   await client.post('/wallet/topup', { body: { amount: 5 }, idempotencyKey: 'mine' })
-  expect(asked[4]!.key).toBe('mine')
+  expect(requests[4]!.key).toBe('mine')
 })
 
 test('what might be done twice is not sent again', async () => {
-  const { client, asked } = await clientOf(busy)
+  const { client, requests } = await clientOf(busy)
   const path = { propertyId: crypto.randomUUID() }
   await expect(client.post('/favorites/{propertyId}', { path })).rejects.toMatchObject({
     code: 'service_unavailable',
   })
   await expect(client.delete('/properties/{id}', { path: { id: path.propertyId } })).rejects
     .toMatchObject({ code: 'service_unavailable' })
-  expect(asked.map(({ key }) => key)).toEqual([undefined, undefined])
+  expect(requests.map(({ key }) => key)).toEqual([undefined, undefined])
 })
 
 test('a refusal says what was wrong, in the language of the app', async () => {
@@ -95,23 +95,23 @@ test('a refusal says what was wrong, in the language of the app', async () => {
 })
 
 test('a call is cancelled on its way, and while it waits for the next try', async () => {
-  const { client, asked } = await clientOf('silence')
+  const { client, requests } = await clientOf('silence')
   const cancelled = { name: 'AbortError' }
   const cancel = new AbortController()
   const sent = client.get('/wallet', { signal: cancel.signal })
-  void waitUntil('it is on its way', () => asked.length === 1).then(() => cancel.abort())
+  void waitUntil('it is on its way', () => requests.length === 1).then(() => cancel.abort())
   await expect(sent).rejects.toMatchObject(cancelled)
-  expect(asked).toHaveLength(1)
+  expect(requests).toHaveLength(1)
   await expect(client.get('/wallet', { signal: cancel.signal })).rejects.toMatchObject(cancelled)
-  expect(asked).toHaveLength(1)
+  expect(requests).toHaveLength(1)
 
   const other = await clientOf(busy)
   const waiting = new AbortController()
   const call = other.client.get('/wallet', { signal: waiting.signal })
-  void waitUntil('it was answered', () => other.asked.length === 1)
+  void waitUntil('it was answered', () => other.requests.length === 1)
     .then(() => setTimeout(() => waiting.abort(), 300))
   await expect(call).rejects.toMatchObject(cancelled)
-  expect(other.asked).toHaveLength(1)
+  expect(other.requests).toHaveLength(1)
 })
 
 test('a list gives every item once, its pages one after another', async () => {

@@ -152,7 +152,7 @@ async function codeOf(call: Promise<unknown>): Promise<string> {
   } catch (error) {
     if (!isApiError(error)) throw error
     // What narrows here is checked by the compiler.
-    if (error.code === 'quota_exceeded') return `over ${error.facts.limit satisfies number}`
+    if (error.code === 'quota_exceeded') return `over ${error.details.limit satisfies number}`
     return error.code
   }
 }

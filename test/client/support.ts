@@ -49,7 +49,7 @@ export async function changeKept(storage: Storage, change: { until?: number; tok
   await storage.setItem(key, JSON.stringify(kept))
 }
 
-export type Asked = { method: string; path: string; key: string | undefined; at: number }
+export type SentRequest = { method: string; path: string; key: string | undefined; at: number }
 /** A status with a body, or nothing: then the connection is cut. */
 export type Said =
   | [status: number, body?: unknown, headers?: Record<string, string>]
@@ -58,12 +58,12 @@ export type Said =
 
 /** A service that gives these answers, one after another and then the last again. */
 export async function service(...answers: Said[]) {
-  const asked: Asked[] = []
+  const requests: SentRequest[] = []
   const server = createServer((request, response) => {
     const key = request.headers['idempotency-key'] as string | undefined
     const path = request.url!.replace('/functions/v1/api', '')
-    asked.push({ method: request.method!, path, key, at: Date.now() })
-    const said = answers[asked.length - 1] ?? answers.at(-1)!
+    requests.push({ method: request.method!, path, key, at: Date.now() })
+    const said = answers[requests.length - 1] ?? answers.at(-1)!
     if (said === 'cut') return request.socket.destroy()
     if (said === 'silence') return
     const [status, body, headers] = said
@@ -75,7 +75,7 @@ export async function service(...answers: Said[]) {
     server.close()
     server.closeAllConnections()
   }
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, close }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, close }
 }
 
 export const problem = (code: string, more: object = {}) => ({ error: { code, ...more } })

@@ -48,12 +48,12 @@ export async function publish(client: Client, id: string): Promise<string> {
     return 'published'
   } catch (error) {
     if (!isApiError<'post', '/properties/{id}/publish'>(error)) throw error
-    // Its facts are those of the code.
-    if (error.code === 'quota_exceeded') return `over ${error.facts.limit satisfies number}`
+    // Its details are those of the code.
+    if (error.code === 'quota_exceeded') return `over ${error.details.limit satisfies number}`
     // @ts-expect-error it answers about no invoice
     if (error.code === 'invoice_already_paid') return 'paid'
-    // @ts-expect-error and has facts of a quota under that code alone
-    return String(error.facts.limit satisfies number)
+    // @ts-expect-error and has details of a quota under that code alone
+    return String(error.details.limit satisfies number)
   }
 }
 
@@ -81,7 +81,7 @@ export function textOf(error: RouteError<'get', '/plans'>): string {
 
 export function anyCode(error: unknown): string {
   if (!isApiError(error)) return 'none'
-  if (error.code === 'quota_exceeded') return `over ${error.facts.limit satisfies number}`
+  if (error.code === 'quota_exceeded') return `over ${error.details.limit satisfies number}`
   // @ts-expect-error no code of the service
   if (error.code === 'quota_gone') return 'gone'
   return error.code

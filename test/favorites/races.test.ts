@@ -94,18 +94,18 @@ test('FAV-04 the list stays complete while it changes', async () => {
       await sleep(50)
     }
   })()
-  const walks: string[][] = []
+  const reads: string[][] = []
   for (let i = 0; i < 3; i++) {
-    const walked = (await savedListings(buyer, 20)).map(({ id }) => id)
-    expect(new Set(walked).size).toBe(walked.length)
-    walks.push(walked.filter((id) => untouched.includes(id)))
+    const ids = (await savedListings(buyer, 20)).map(({ id }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+    reads.push(ids.filter((id) => untouched.includes(id)))
   }
   stopped = true
   await bustle
 
-  expect(walks[0]!.toSorted()).toEqual(untouched.toSorted())
-  expect(walks[1]).toEqual(walks[0])
-  expect(walks[2]).toEqual(walks[0])
+  expect(reads[0]!.toSorted()).toEqual(untouched.toSorted())
+  expect(reads[1]).toEqual(reads[0])
+  expect(reads[2]).toEqual(reads[0])
   const { rows } = await database().query(
     'select property_id from public.favorites where identity_id = $1',
     [buyer.identityId],

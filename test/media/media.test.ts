@@ -110,10 +110,10 @@ describe('MED-07 all pictures of a flow', () => {
 
     const media = await mediaOf(id)
     expect(idsOf(media)).toEqual(idsOf(good))
-    for (const [place, { url, position, width, height }] of media.entries()) {
+    for (const [index, { url, position, width, height }] of media.entries()) {
       expect({ url, position, width, height })
-        .toEqual({ url: good[place].url, position: good[place].position, ...small })
-      expect((await download(url)).bytes).toEqual(files[good[place].index])
+        .toEqual({ url: good[index].url, position: good[index].position, ...small })
+      expect((await download(url)).bytes).toEqual(files[good[index].index])
     }
   })
 

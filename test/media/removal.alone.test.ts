@@ -144,15 +144,15 @@ testLocally(
   'a Storage that refuses everything is not asked name by name, and nothing is lost',
   async () => {
     const owner = await signUp()
-    const asked = await refusing(`old.bucket_id = 'listings'`, async () => {
+    const requests = await refusing(`old.bucket_id = 'listings'`, async () => {
       const urls: string[] = []
       for (let flow = 0; flow < 4; flow++) urls.push(...await givenUp(owner, 10))
       expect(await alarmOfJobs()).toBeDefined()
       for (const url of urls) expect((await download(url)).status).toBe(200)
     })
     // Forty by halves would be 79 times.
-    expect(asked).toBeGreaterThan(0)
-    expect(asked).toBeLessThan(70)
+    expect(requests).toBeGreaterThan(0)
+    expect(requests).toBeLessThan(70)
     await dueNow(owner)
     await runJobs()
     expect(await storedFiles(owner.identityId)).toEqual([])

@@ -9,7 +9,7 @@ beforeEach(async () => {
   sara = await signUp('سارة المطيري')
 })
 
-const kinds: [kind: string, facts: object, titleAr: string, bodyAr: string][] = [
+const kinds: [kind: string, details: object, titleAr: string, bodyAr: string][] = [
   [
     'message_new',
     { name: 'سالم', type: 'text', preview: 'هل البيت متاح؟' },
@@ -114,13 +114,13 @@ const kinds: [kind: string, facts: object, titleAr: string, bodyAr: string][] = 
 ]
 
 test('every kind has its text in Arabic and English', async () => {
-  for (const [kind, facts, titleAr, bodyAr] of kinds) {
+  for (const [kind, details, titleAr, bodyAr] of kinds) {
     const entityId = randomUUID()
-    await notify(sara, kind, facts, { entityId })
+    await notify(sara, kind, details, { entityId })
     // What happened earlier stands further down.
     const one = (await notificationsOf(sara, kind)).find(({ data }) => data.entityId === entityId)
     expect(one).toMatchObject({ kind, titleAr, bodyAr, data: { entityId } })
-    if ('at' in facts) expect(Date.parse(one.createdAt)).toBe(Date.parse(String(facts.at)))
+    if ('at' in details) expect(Date.parse(one.createdAt)).toBe(Date.parse(String(details.at)))
     expect(one.titleEn).toMatch(kind === 'message_new' ? /./ : /^[\x20-\x7e]+ ?/)
     expect(one.bodyEn).toMatch(/./)
   }
@@ -172,9 +172,9 @@ test('events of one thing make one unread notification with a count; once read, 
 
 test('fifty messages at once make one notification that says fifty', async () => {
   const conversation = { entityId: randomUUID() }
-  const facts = { name: 'سالم', type: 'text', preview: 'هلا' }
+  const details = { name: 'سالم', type: 'text', preview: 'هلا' }
   await Promise.all(
-    Array.from({ length: 50 }, () => notify(sara, 'message_new', facts, conversation)),
+    Array.from({ length: 50 }, () => notify(sara, 'message_new', details, conversation)),
   )
   expect(await notificationsOf(sara)).toMatchObject([{ bodyAr: '50 رسالة جديدة: هلا' }])
   expect(await unreadCount(sara)).toBe(1)

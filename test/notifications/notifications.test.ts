@@ -22,8 +22,8 @@ test('a notification is there at once, unread, in both languages', async () => {
   expect(await unreadCount(sara)).toBe(0)
 
   const entityId = randomUUID()
-  const facts = { number: 'INV-2026-000123', amount: 5 }
-  await notify(sara, 'invoice_paid', facts, { entityId })
+  const details = { number: 'INV-2026-000123', amount: 5 }
+  await notify(sara, 'invoice_paid', details, { entityId })
   const [one] = await notificationsOf(sara)
   expect(one).toEqual({
     id: expect.any(String),
@@ -94,8 +94,8 @@ test('reading one, reading all and deleting keep the badge right', async () => {
 
 test('reading all waits for no transaction that is creating a notification', async () => {
   const conversation = { entityId: randomUUID() }
-  const facts = { name: 'سالم', type: 'text', preview: 'هلا' }
-  await notify(sara, 'message_new', facts, conversation)
+  const details = { name: 'سالم', type: 'text', preview: 'هلا' }
+  await notify(sara, 'message_new', details, conversation)
   await notify(sara, 'system', serviceMessage())
   const client = await database().connect()
   try {
@@ -104,7 +104,7 @@ test('reading all waits for no transaction that is creating a notification', asy
       sara.id,
       sara.identityId,
       conversation.entityId,
-      facts,
+      details,
     ])
     // The message that is on its way came after this.
     expect((await sara.post('/notifications/read-all')).body).toEqual({ unread: 1 })
@@ -159,13 +159,13 @@ test('a category switched off in the app is not listed, everything else is as be
 
 test('a failing notification does not fail the action that caused it', async () => {
   for (
-    const [kind, facts, entityId] of [
+    const [kind, details, entityId] of [
       ['gossip', {}, randomUUID()],
       ['system', {}, null], // no texts
       ['invoice_paid', { number: 'INV-1', amount: 'much' }, randomUUID()],
       ['lead_new', { titleAr: 'شقة', from: 'nobody' }, randomUUID()],
     ] as const
-  ) await notify(sara, kind, facts, { entityId })
+  ) await notify(sara, kind, details, { entityId })
   await notify({ ...sara, id: unknownId }, 'system', serviceMessage())
   expect(await notificationsOf(sara)).toEqual([])
 
@@ -196,8 +196,8 @@ test('notifications are written by the functions alone, and nobody reads those o
 
 test('a deleted account gets no notifications, and its text leaves the lists of others', async () => {
   const salem = await signUp('سالم العنزي')
-  const facts = { name: 'سالم العنزي', type: 'text', preview: 'هلا', from: salem.identityId }
-  await notify(sara, 'message_new', facts)
+  const details = { name: 'سالم العنزي', type: 'text', preview: 'هلا', from: salem.identityId }
+  await notify(sara, 'message_new', details)
   await notify(sara, 'system', serviceMessage())
   await notify(salem, 'system', serviceMessage())
   await salem.patch('/settings', { marketingConsent: true })
@@ -227,7 +227,7 @@ test('notifications are deleted after 180 days', async () => {
      where account_id = $1`,
     [sara.id],
   )
-  await database().query('select private.sweep_notifications()')
+  await database().query('select private.purge_notifications()')
   expect(await notificationsOf(sara)).toMatchObject([{ titleAr: 'أحدث' }])
 })
 

@@ -26,7 +26,7 @@ const ids = ({ status, body }: Reply): string[] => {
 }
 
 /** Every page of a list. */
-async function walk(path: string, limit = 3): Promise<string[]> {
+async function readPages(path: string, limit = 3): Promise<string[]> {
   const found: string[] = []
   for (let cursor = '';;) {
     const reply = await guest.get(`${path}&limit=${limit}${cursor}`)
@@ -81,19 +81,21 @@ describe('a list', () => {
 
   test.each(['rating', 'listings', 'newest'])('lists by %s are consecutive', async (sort) => {
     const list = `/offices?q=${word}&sort=${sort}`
-    expect(await walk(list)).toEqual(by(sort))
-    expect(await walk(list, 6)).toEqual(by(sort)) // the last page is full
+    expect(await readPages(list)).toEqual(by(sort))
+    expect(await readPages(list, 6)).toEqual(by(sort)) // the last page is full
     const inHawalli = all.filter(({ area }) => area !== 'jahra')
-    expect(await walk(`${list}&governorateId=hawalli`)).toEqual(by(sort, inHawalli))
+    expect(await readPages(`${list}&governorateId=hawalli`)).toEqual(by(sort, inHawalli))
     const inSalmiya = all.filter(({ area }) => area === 'salmiya')
-    expect(await walk(`${list}&areaId=salmiya`)).toEqual(by(sort, inSalmiya))
-    expect(await walk(`${list}&areaId=salmiya&governorateId=hawalli`)).toEqual(by(sort, inSalmiya))
-    expect(await walk(`${list}&areaId=sharq`)).toEqual([])
+    expect(await readPages(`${list}&areaId=salmiya`)).toEqual(by(sort, inSalmiya))
+    expect(await readPages(`${list}&areaId=salmiya&governorateId=hawalli`)).toEqual(
+      by(sort, inSalmiya),
+    )
+    expect(await readPages(`${list}&areaId=sharq`)).toEqual([])
   })
 
   test('without a search text all are listed, each once', async () => {
     for (const sort of ['rating', 'listings', 'newest']) {
-      const found = await walk(`/offices?areaId=salmiya&sort=${sort}`, 50)
+      const found = await readPages(`/offices?areaId=salmiya&sort=${sort}`, 50)
       expect(new Set(found).size).toBe(found.length)
       const ours = new Set(all.map(({ id }) => id))
       expect(found.filter((id) => ours.has(id)))
@@ -105,7 +107,7 @@ describe('a list', () => {
     const { body } = await guest.get(`/offices?q=${word}&sort=newest&limit=4`)
     const seen = ids({ status: 200, body } as Reply)
     await setStatus(seen[1], 'suspended')
-    const rest = await walk(`/offices?q=${word}&sort=newest`)
+    const rest = await readPages(`/offices?q=${word}&sort=newest`)
     expect(rest).toEqual(by('newest').filter((id) => id !== seen[1]))
     const next = await guest.get(
       `/offices?q=${word}&sort=newest&limit=50&cursor=${body.nextCursor}`,

@@ -125,14 +125,14 @@ test('ISO-17 companies and offices never mix, and unverified ones are not shown'
 
 test('a deleted organisation leaves no text, and its licence is free', async () => {
   const licenceNo = `L-${randomUUID().slice(0, 8).toUpperCase()}`
-  const asked = {
+  const requested = {
     type: 'office',
     nameAr: 'مكتب السور العقاري',
     licenceNo,
     licenceExpiresOn: '2040-01-01',
     phone: '+96522334455',
   }
-  const { body } = await owner.post('/auth/identities', asked)
+  const { body } = await owner.post('/auth/identities', requested)
   await database().query('select private.anonymise_account($1)', [owner.id])
   const { rows: [row] } = await database().query(
     'select * from public.organisations where identity_id = $1',
@@ -140,7 +140,7 @@ test('a deleted organisation leaves no text, and its licence is free', async () 
   )
   expect(JSON.stringify(row)).not.toMatch(/السور|22334455/)
   expect(row).toMatchObject({ name_ar: 'حساب محذوف', phone: null, listed: false })
-  expect(await buyer.post('/auth/identities', asked)).toMatchObject({ status: 201 })
+  expect(await buyer.post('/auth/identities', requested)).toMatchObject({ status: 201 })
 })
 
 test('ISO-03 a page names no account, no note and no key of a person', async () => {

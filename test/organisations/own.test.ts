@@ -189,7 +189,7 @@ test('listings and leads are those of the acting identity, page by page', async 
     `insert into public.leads (property_id, owner_identity_id, identity_id, kind, created_at)
      select listing, owner, $1, kind, now() - make_interval(mins => nth::integer)
      from unnest($2::uuid[], $3::uuid[], $4::text[]) with ordinality
-       as asked (listing, owner, kind, nth)`,
+       as requested (listing, owner, kind, nth)`,
     [
       buyer.identityId,
       [first.id, first.id, second.id, elsewhere],
@@ -254,7 +254,7 @@ test('figures count what is there now', async () => {
     `insert into public.leads
        (property_id, owner_identity_id, identity_id, kind, created_at, day)
      select $1, $2, $3, kind, now() - days * interval '1 day', current_date - days
-     from (values ('call', 0), ('whatsapp', 3), ('call', 20), ('chat', 31)) as asked (kind, days)`,
+     from (values ('call', 0), ('whatsapp', 3), ('call', 20), ('chat', 31)) as requested (kind, days)`,
     [id, company, buyer.identityId],
   )
   expect((await owner.get('/company/stats')).body).toMatchObject({
@@ -267,13 +267,13 @@ test('figures count what is there now', async () => {
 })
 
 test('a pending organisation is read and edited by its own routes only', async () => {
-  const asked = {
+  const requested = {
     type: 'company',
     nameAr: 'شركة الأفق',
     licenceNo: `L-${randomUUID().slice(0, 8).toUpperCase()}`,
     licenceExpiresOn: '2040-01-01',
   }
-  const { body } = await owner.post('/auth/identities', asked)
+  const { body } = await owner.post('/auth/identities', requested)
   expect(await act(body.id)).toMatchObject(refusal(403, 'identity_not_usable'))
   expect(await owner.get('/company/profile')).toMatchObject(refusal(403, 'identity_type_required'))
   expect(await guest.get(`/company/${body.id}`)).toMatchObject(refusal(404, 'org_not_found'))

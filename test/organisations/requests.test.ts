@@ -39,7 +39,7 @@ const withoutRequest = ({ status, body }: Reply) => {
 }
 
 test('a company or office is requested, and visible to its owner in any state', async () => {
-  const asked = {
+  const requested = {
     ...company(),
     nameAr: '  شركة   الديرة ',
     nameEn: 'Al Deera',
@@ -50,14 +50,14 @@ test('a company or office is requested, and visible to its owner in any state', 
     governorateId: 'hawalli',
     aboutAr: 'نبذة\nفي سطرين',
   }
-  const { status, body } = await person.post('/auth/identities', asked)
+  const { status, body } = await person.post('/auth/identities', requested)
   expect(status).toBe(201)
   expect(body).toMatchObject({
     type: 'company',
     status: 'pending_verification',
     displayName: 'شركة الديرة',
     nameAr: 'شركة الديرة',
-    licenceNo: asked.licenceNo.replace('١٢٣', '123').toUpperCase(),
+    licenceNo: requested.licenceNo.replace('١٢٣', '123').toUpperCase(),
     licenceExpiresOn: '2040-01-01',
     verified: false,
     governorateId: 'hawalli',

@@ -63,7 +63,7 @@ test('a requested deletion is carried out after fourteen days', async () => {
   expect(await person.post('/auth/me/delete', { code: wrongCode(code) }))
     .toMatchObject(refusal(422, 'otp_invalid'))
   expect(await person.post('/auth/me/delete', { code })).toMatchObject({ status: 202 })
-  const sweep = () => drain('delete_due_accounts')
+  const deleteDue = () => drain('delete_due_accounts')
   const days = (count: number) =>
     database().query(
       `update public.accounts set delete_at = delete_at - make_interval(days => $2) where id = $1`,
@@ -79,10 +79,10 @@ test('a requested deletion is carried out after fourteen days', async () => {
     return rows
   }
   await days(13)
-  await sweep()
+  await deleteDue()
   expect(await users()).toMatchObject([{ status: 'deletion_requested', user: true }])
   await days(1)
-  await sweep()
+  await deleteDue()
   expect(await users()).toEqual([{ status: 'deleted', phone: null, user: false }])
   expect(await logIn(identifier, password)).toMatchObject(wrong)
 })

@@ -110,7 +110,7 @@ const exempt: Record<string, string> = {
 }
 
 /** Tables with a row in which one of the texts stands. */
-async function placesOf(needles: string[]): Promise<string[]> {
+async function tablesWith(needles: string[]): Promise<string[]> {
   const { rows: tables } = await database().query(
     `select format('%I.%I', nspname, relname) as name from pg_class
      join pg_namespace on pg_namespace.oid = relnamespace
@@ -148,7 +148,7 @@ async function expectGone({ person, friend, listing, conversation, said, needles
   await runJobs()
   await runJobs()
   expect(await storedFiles(person.identityId)).toEqual([])
-  expect(await placesOf(needles)).toEqual([])
+  expect(await tablesWith(needles)).toEqual([])
   const { rows } = await database().query(
     `select accounts.status, count(*) filter (where identities.status = 'closed')::int as closed,
        count(*)::int as all
@@ -162,17 +162,17 @@ async function expectGone({ person, friend, listing, conversation, said, needles
 describe('ADM-03 what deletion leaves', () => {
   test('before the deletion the texts are found where they are', async () => {
     const { needles } = await somebody()
-    const places = await placesOf(needles)
-    for (const place of ['auth.users', 'public.accounts', 'public.organisations']) {
-      expect(places).toContain(place)
+    const tables = await tablesWith(needles)
+    for (const table of ['auth.users', 'public.accounts', 'public.organisations']) {
+      expect(tables).toContain(table)
     }
-    expect(places).toContain('auth.audit_log_entries')
+    expect(tables).toContain('auth.audit_log_entries')
     await runJobs()
-    expect(await placesOf(needles)).toContain('auth.audit_log_entries')
-    for (const place of ['public.properties', 'public.devices', 'private.idempotency_keys']) {
-      expect(places).toContain(place)
+    expect(await tablesWith(needles)).toContain('auth.audit_log_entries')
+    for (const table of ['public.properties', 'public.devices', 'private.idempotency_keys']) {
+      expect(tables).toContain(table)
     }
-    expect(places).toEqual(expect.arrayContaining(['public.reviews', 'public.reports']))
+    expect(tables).toEqual(expect.arrayContaining(['public.reviews', 'public.reports']))
   })
 
   test('an admin deletes all of the person and nothing of others; repeating it changes nothing', async () => {

@@ -16,7 +16,7 @@ test('a hidden listing looks like a missing one, for everybody and on every meth
   const own = await createDraft(stranger)
   const company = await insertOrganisation(stranger.id)
 
-  const acts = ['publish', 'pause', 'resume', 'renew', 'archive', 'restore', 'mark-sold']
+  const actions = ['publish', 'pause', 'resume', 'renew', 'archive', 'restore', 'mark-sold']
     .concat('mark-rented', 'mark-exchanged', 'confirm-available')
   const auction = {
     startsAt: new Date(Date.now() + 3_600_000).toISOString(),
@@ -24,29 +24,29 @@ test('a hidden listing looks like a missing one, for everybody and on every meth
     startPrice: 1,
     minIncrement: 1,
   }
-  const asked = (id: string) => [
+  const requests = (id: string) => [
     stranger.get(`/properties/${id}`),
     stranger.patch(`/properties/${id}`, { price: 1 }),
     stranger.delete(`/properties/${id}`),
-    ...acts.map((act) => stranger.post(`/properties/${id}/${act}`)),
+    ...actions.map((action) => stranger.post(`/properties/${id}/${action}`)),
     stranger.get(`/properties/${id}/price-history`),
     stranger.get(`/properties/${id}/similar`),
     stranger.post(`/properties/${id}/contact`, { kind: 'chat' }),
     stranger.post(`/properties/${id}/auction`, auction),
     stranger.delete(`/properties/${id}/auction`),
   ]
-  const missing = (await Promise.all(asked(unknownId))).map(problemOf)
+  const missing = (await Promise.all(requests(unknownId))).map(problemOf)
   expect(new Set(missing.map(({ status }) => status))).toEqual(new Set([404]))
   expect(missing[0]!.error).toMatchObject({
     code: 'property_not_found',
     message: 'العقار غير موجود أو تم حذفه',
   })
-  expect((await Promise.all(asked(hidden.id))).map(problemOf)).toEqual(missing)
+  expect((await Promise.all(requests(hidden.id))).map(problemOf)).toEqual(missing)
   expect(problemOf(await guest.get(`/properties/${hidden.id}`))).toEqual(missing[0])
 
   // So is a listing of one's other identity.
   await actAs(stranger, company)
-  expect((await Promise.all(asked(own.id))).map(problemOf)).toEqual(missing)
+  expect((await Promise.all(requests(own.id))).map(problemOf)).toEqual(missing)
   expect((await seller.get(`/properties/${hidden.id}`)).body).toEqual(hidden)
 })
 

@@ -139,10 +139,10 @@ test('a card shows every change of its listing at once', async () => {
   await change({ isDirect: true })
   await change({ areaId: 'jahra' }, { areaId: 'jahra', governorateId: 'jahra' })
   await change({ block: '7' })
-  const place = { lat: 29.3333, lng: 47.6777 }
-  await change({ location: { ...place, precision: 'exact' } })
+  const point = { lat: 29.3333, lng: 47.6777 }
+  await change({ location: { ...point, precision: 'exact' } })
   await change(
-    { location: { ...place, precision: 'block' } },
+    { location: { ...point, precision: 'block' } },
     { location: { lat: 29.3325, lng: 47.6775, precision: 'block' } },
   )
 

@@ -264,12 +264,12 @@ test('all missing fields are named at once, and the price decides the code', asy
 
 test('an exchange says what it wants in text, kinds or areas', async () => {
   for (
-    const wanted of [
+    const extra of [
       ...[{ descriptionEn: 'Any house' }, { wantedKinds: ['house'] }, { wantedAreaIds: ['jahra'] }],
       { descriptionAr: 'أي بيت' },
     ]
   ) {
-    const fields = { ...completeFields.EXCHANGE, descriptionAr: null, ...wanted, publish: true }
+    const fields = { ...completeFields.EXCHANGE, descriptionAr: null, ...extra, publish: true }
     expect(await seller.post('/properties', fields)).toMatchObject({ status: 201 })
   }
 })

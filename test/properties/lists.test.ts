@@ -108,8 +108,8 @@ test('a viewer counts once a day; the owner and guests do not', async () => {
   for (const person of [seller, viewer, viewer, another, guest]) {
     await person.get(`/properties/${id}`)
   }
-  await job('fold_views')
-  await job('fold_views')
+  await job('count_views')
+  await job('count_views')
   const count = async () => (await guest.get(`/properties/${id}`)).body.viewsCount
   await expect.poll(count).toBe(2) // the stack's own job may have been a moment faster
 
@@ -119,15 +119,15 @@ test('a viewer counts once a day; the owner and guests do not', async () => {
     [id],
   )
   await viewer.get(`/properties/${id}`)
-  await job('fold_views')
+  await job('count_views')
   await expect.poll(count).toBe(3)
   expect((await guest.get(`/properties/${id}`)).body.version).toBe(1)
   await database().query(
     `update private.property_views set day = day - 1 where property_id = $1`,
     [id],
   )
-  await job('fold_views')
-  await job('sweep_views')
+  await job('count_views')
+  await job('purge_views')
   const left = async () =>
     (await database().query('select from private.property_views where property_id = $1', [id]))
       .rowCount

@@ -137,7 +137,7 @@ test('an area names its governorate, and one of another governorate is refused',
   })
   expect(await createDraft(seller, { governorateId: 'ahmadi' })).toMatchObject({ areaId: null })
 
-  const place = await createDraft(seller, { areaId: 'salmiya' })
+  const draft = await createDraft(seller, { areaId: 'salmiya' })
   const refused = {
     status: 422,
     body: {
@@ -157,7 +157,7 @@ test('an area names its governorate, and one of another governorate is refused',
   ) {
     expect(await seller.post('/properties', { type: 'SALE', ...fields })).toMatchObject(refused)
   }
-  const path = `/properties/${place.id}`
+  const path = `/properties/${draft.id}`
   expect(await seller.patch(path, { governorateId: 'capital' })).toMatchObject(refused)
   expect((await seller.patch(path, { areaId: 'jahra' })).body)
     .toMatchObject({ areaId: 'jahra', governorateId: 'jahra' })

@@ -112,7 +112,7 @@ test('pictures, owner, counts and favorites are as they are now', async () => {
   await buyer.post(`/favorites/${id}`)
   await shows({ favoritesCount: 1, isFavorite: false })
   expect(await read(buyer)).toMatchObject({ isFavorite: true })
-  await database().query('select private.fold_views()')
+  await database().query('select private.count_views()')
   // The stack's own job may have been a moment faster.
   await expect.poll(async () => (await read(guest)).viewsCount).toBe(1)
   expect(await read(guest)).toEqual(await made(null))

@@ -46,7 +46,7 @@ type Filters = {
   bedroomsMin?: number
 }
 
-function randomPlace(): Filters {
+function randomLocation(): Filters {
   const [lat, lng] = [between(29.28, 29.36), between(47.96, 48.04)]
   // Some are larger than what is walked cell by cell, and some hold nothing.
   const size = [0.002, 0.01, 0.03, 0.5][roll(4)]
@@ -97,7 +97,7 @@ test(
   async () => {
     let found = 0
     for (let n = 0; n < 60; n++) {
-      const filters = randomPlace()
+      const filters = randomLocation()
       const expected = await plain(filters)
       expect({ filters, ids: await allPages(filters, 50) }).toEqual({ filters, ids: expected })
       found += Math.min(1, expected.length)
@@ -112,7 +112,7 @@ test(
   'with a word, 20 random boxes and circles are what plain SQL finds, in its order',
   async () => {
     for (let n = 0; n < 20; n++) {
-      const filters = randomPlace()
+      const filters = randomLocation()
       const expected = await plain(filters, 'مجرب')
       expect({ filters, ids: await allPages(filters, 17, 'مجرب') })
         .toEqual({ filters, ids: expected })

@@ -143,8 +143,8 @@ test('while listings and bits change, every answer is right at its moment', asyn
     while (!done) await database().query('select private.fold_search_words(1)')
   }
   const asking = async () => {
-    let asked = 0
-    for (; !done; asked++) {
+    let requests = 0
+    for (; !done; requests++) {
       // Both in one statement, so of one moment.
       const { rows: [row] } = await database().query(
         `select private.has_few_matches('standard', $1) as few, (
@@ -155,7 +155,7 @@ test('while listings and bits change, every answer is right at its moment', asyn
       )
       expect(row).toEqual({ few: row.n < 5, n: row.n })
     }
-    expect(asked).toBeGreaterThan(0)
+    expect(requests).toBeGreaterThan(0)
   }
   await Promise.all([flicker(), folding(), folding(), asking(), asking()])
 })

@@ -115,7 +115,7 @@ test.each([
      select ${row}, now() - interval '2 days', now() - interval '1 hour' * hours
      from generate_series(5, 8, 3) as hours`,
     )
-    await database().query(`select private.sweep_${table}()`)
+    await database().query(`select private.purge_${table}()`)
 
     const { rows } = await database().query(
       `select round(extract(epoch from now() - until) / 3600)::integer as hours

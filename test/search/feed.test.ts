@@ -75,9 +75,9 @@ test("FAV-05 isFavorite in the feed is the acting identity's own", async () => {
 
 test('ISO-14 deleted, archived, paused or sold listings are not in the feed', async () => {
   const seller = await signUp()
-  const acts = ['archive', 'pause', 'mark-sold']
-  const ids = await Promise.all([...acts, 'delete'].map(() => insertListing(seller.identityId)))
-  for (const [i, act] of acts.entries()) await seller.post(`/properties/${ids[i]}/${act}`)
+  const actions = ['archive', 'pause', 'mark-sold']
+  const ids = await Promise.all([...actions, 'delete'].map(() => insertListing(seller.identityId)))
+  for (const [i, action] of actions.entries()) await seller.post(`/properties/${ids[i]}/${action}`)
   await seller.delete(`/properties/${ids[3]}`)
 
   const items = [...await newest(guest), ...await newest(seller)]

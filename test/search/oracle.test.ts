@@ -107,11 +107,15 @@ async function oracle({ strategy, q, sort, filters }: Search): Promise<string[]>
         <= ${value(wanted.km)}::float8`)
     } else where.push(conditions[name](value(wanted)))
   }
-  const usual = strategy === 'deal' ? 'drop_desc' : strategy === 'auction' ? 'ends_at' : 'newest'
+  const defaultSort = strategy === 'deal'
+    ? 'drop_desc'
+    : strategy === 'auction'
+    ? 'ends_at'
+    : 'newest'
   const order = sort === 'distance'
     ? `round((${way(`${value(filters.near.lat)}::float8`, `${value(filters.near.lng)}::float8`)})
         ::numeric, 6), id`
-    : orders[sort ?? usual]
+    : orders[sort ?? defaultSort]
   const common = values.length
   const found = async (...readings: string[][]) => {
     values.length = common

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Person, signUp } from '../support/client.ts'
 import { startCountingProxy } from '../support/counting-proxy.ts'
-import { type Facade, hasStack, startFacade, usualSettings } from '../support/facade.ts'
+import { defaultSettings, type Facade, hasStack, startFacade } from '../support/facade.ts'
 import { publishListing } from '../support/listings.ts'
 import { waitUntil } from '../support/wait.ts'
 
@@ -15,7 +15,7 @@ describe.runIf(hasStack)('searches at once', () => {
   beforeAll(async () => {
     person = await signUp()
     listing = (await publishListing(person)).id
-    proxy = await startCountingProxy(usualSettings().FACADE_DB_URL!)
+    proxy = await startCountingProxy(defaultSettings().FACADE_DB_URL!)
     facade = await startFacade({ FACADE_DB_URL: proxy.url, FACADE_DB_POOL: '4' })
     // So that connections are there and the signing keys are known.
     await Promise.all(Array.from({ length: 4 }, () => get('/favorites', person)))
@@ -46,10 +46,10 @@ describe.runIf(hasStack)('searches at once', () => {
     async (path) => {
       proxy.takeMessages()
       proxy.hold()
-      const asked = Array.from({ length: 20 }, () => get(path))
+      const requests = Array.from({ length: 20 }, () => get(path))
       expect(await messages(1)).toHaveLength(1)
       proxy.release()
-      const [first, ...others] = await Promise.all(asked)
+      const [first, ...others] = await Promise.all(requests)
       expect(first!.status).toBe(200)
       for (const { status, body } of others) expect([status, body]).toEqual([200, first!.body])
       expect((await get(path)).status).toBe(200)
@@ -60,10 +60,10 @@ describe.runIf(hasStack)('searches at once', () => {
   test('who has a token, or asks anything else, has an answer of its own', async () => {
     proxy.takeMessages()
     proxy.hold()
-    const asked = [get('/search'), get('/search', person)]
+    const requests = [get('/search'), get('/search', person)]
     expect(await messages(2)).toHaveLength(2)
     proxy.release()
-    for (const { status } of await Promise.all(asked)) expect(status).toBe(200)
+    for (const { status } of await Promise.all(requests)) expect(status).toBe(200)
   })
 
   test.each([

@@ -66,11 +66,11 @@ export function unansweredCodes(file: string): string[] {
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean).map((line) =>
     line.split(' ')
   )
-  const placeOf = ([, id, code]: string[]) =>
+  const keyOf = ([, id, code]: string[]) =>
     common.includes(code!) ? code! : `${handlerOf(id!)} ${code}`
-  const placesOf = (kind: string) => lines.filter(([one]) => one === kind).map(placeOf)
-  const answered = new Set(placesOf('answered'))
-  return [...new Set(placesOf('described'))].filter((place) =>
-    !answered.has(place) && !neverSeen[place] && !neverSeen[place.split(' ')[1]!]
+  const keysOf = (kind: string) => lines.filter(([one]) => one === kind).map(keyOf)
+  const answered = new Set(keysOf('answered'))
+  return [...new Set(keysOf('described'))].filter((key) =>
+    !answered.has(key) && !neverSeen[key] && !neverSeen[key.split(' ')[1]!]
   ).sort()
 }

@@ -31,9 +31,13 @@ export type Facade = {
 type Settings = Record<string, string | undefined>
 
 /** The settings that the stack gives its functions; a further process takes fewer connections. */
-export function usualSettings(): Settings {
-  const usual = functionsEnvironment(theStack(), { ...process.env, READ_RATE: '0', RATES: 'off' })
-  return { ...usual, FACADE_DB_POOL: '4' }
+export function defaultSettings(): Settings {
+  const defaults = functionsEnvironment(theStack(), {
+    ...process.env,
+    READ_RATE: '0',
+    RATES: 'off',
+  })
+  return { ...defaults, FACADE_DB_POOL: '4' }
 }
 
 const theStack = () =>
@@ -54,23 +58,23 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts it; settings replace the usual ones, undefined removes one. `names`: other functions. */
+/** Starts it; settings replace the default ones, undefined removes one. `names`: other functions. */
 export async function startFacade(settings: Settings = {}, ...names: string[]): Promise<Facade> {
-  const wanted = names.length ? names : ['api']
+  const served = names.length ? names : ['api']
   const port = await freePort()
   const stack = theStack()
   const program = functionsProgram(stack, {
     name: 'own facade',
     port,
-    functions: stack.config.functions.filter(({ name }) => wanted.includes(name)),
-    settings: { ...usualSettings(), READ_RATE: '0', REFUSAL_RATE: '0', ...settings },
+    functions: stack.config.functions.filter(({ name }) => served.includes(name)),
+    settings: { ...defaultSettings(), READ_RATE: '0', REFUSAL_RATE: '0', ...settings },
   })
   // Its input stays open: the process ends when its input does.
   const child = spawn(program.command, program.args, { env: program.env, stdio: 'pipe' })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part))
   await ready(child, () => output)
-  const url = `http://127.0.0.1:${port}/${wanted[0]}`
+  const url = `http://127.0.0.1:${port}/${served[0]}`
   return {
     url,
     post: (path, body, headers) => request(url, 'POST', path, body, headers),

@@ -1,7 +1,7 @@
 /** Payments as the app makes them: top-ups, charges, the sandbox's page, its callbacks. */
 import { createHmac, randomUUID } from 'node:crypto'
 import { checkReply, database, type Person, projectUrl, type Reply } from './client.ts'
-import { hasStack, usualSettings } from './facade.ts'
+import { defaultSettings, hasStack } from './facade.ts'
 
 // deno-lint-ignore no-explicit-any
 export type Invoice = any
@@ -45,7 +45,7 @@ export async function submitSandboxPage(
   return response.headers.get('location')
 }
 
-const sandboxSecret = () => usualSettings().SANDBOX_SECRET!
+const sandboxSecret = () => defaultSettings().SANDBOX_SECRET!
 
 /** A callback of the sandbox, as text. */
 export const sandboxCallback = (ref: string, more: Record<string, unknown> = {}) =>

@@ -28,7 +28,7 @@ export async function waitForNotification(person: Person, kind: string): Promise
 export async function notify(
   person: Person,
   kind: string,
-  facts: object = {},
+  details: object = {},
   { entityId = randomUUID() as string | null, identityId = person.identityId as string | null } =
     {},
 ) {
@@ -37,11 +37,11 @@ export async function notify(
     identityId,
     kind,
     entityId,
-    JSON.stringify(facts),
+    JSON.stringify(details),
   ])
 }
 
-/** The facts of a `system` notification: a message of the service. */
+/** The details of a `system` notification: a message of the service. */
 export const serviceMessage = (text = 'مرحباً بك') => ({
   titleAr: text,
   bodyAr: `${text}، كيف حالك؟`,

@@ -78,9 +78,9 @@ export const description: Document = await (
 ).json()
 
 /** What stands at a place of the description, also where that refers to a component. */
-function dereference<T extends object>(place: T | Reference): T {
-  if (!('$ref' in place)) return place
-  const steps = place.$ref.split('/').slice(1)
+function dereference<T extends object>(value: T | Reference): T {
+  if (!('$ref' in value)) return value
+  const steps = value.$ref.split('/').slice(1)
   return steps.reduce((part, step) => Object(part)[step], description as object) as T
 }
 
@@ -235,12 +235,12 @@ function leavesOf(given: Schema, path = ''): Input[] {
 }
 
 /** A valid request of the operation but for one input, which gets this value. */
-export function requestWith(operation: Operation, place?: Input, value?: unknown) {
+export function requestWith(operation: Operation, input?: Input, value?: unknown) {
   const at = (where: Input['in']) =>
-    place?.in === where ? { [place.name]: String(value) } : undefined
+    input?.in === where ? { [input.name]: String(value) } : undefined
   const body = sampleBody(operation)
-  if (body && place?.in === 'body') put(body, operation.body!, place.name.split('.'), value)
-  const encoded = at('path') && { [place!.name]: encodeURIComponent(String(value)) }
+  if (body && input?.in === 'body') put(body, operation.body!, input.name.split('.'), value)
+  const encoded = at('path') && { [input!.name]: encodeURIComponent(String(value)) }
   return { path: pathOf(operation, encoded) + queryOf(operation, at('query')), body }
 }
 

@@ -5,7 +5,7 @@ import { variable } from '../../local/environment.ts'
 import { chatProgram } from '../../local/functions/programs.ts'
 import { readStack } from '../../local/stack/stack.ts'
 import { projectUrl } from './client.ts'
-import { freePort, usualSettings } from './facade.ts'
+import { defaultSettings, freePort } from './facade.ts'
 
 export type OwnGateway = {
   url: string
@@ -17,7 +17,7 @@ export type OwnGateway = {
   kill: () => Promise<void>
 }
 
-/** Starts it; settings replace the usual ones. */
+/** Starts it; settings replace the default ones. */
 export async function startGateway(
   settings: Record<string, string> = {},
   given?: number,
@@ -33,7 +33,7 @@ export async function startGateway(
   const program = chatProgram(stack, {
     name: 'own gateway',
     port,
-    settings: { ...usualSettings(), GATEWAY_MESSAGES: '0', ...settings },
+    settings: { ...defaultSettings(), GATEWAY_MESSAGES: '0', ...settings },
   })
   const child = spawn(program.command, program.args, { env: program.env, stdio: 'pipe' })
   let output = ''

@@ -7,7 +7,7 @@ import { toFunctions, upgradeFunction } from '../../local/proxy/functions.ts'
 import { readStack } from '../../local/stack/stack.ts'
 import { Workers } from '../../local/functions/workers.ts'
 import { projectUrl } from './client.ts'
-import { usualSettings } from './facade.ts'
+import { defaultSettings } from './facade.ts'
 
 type Choice = {
   /** Seconds that a worker lives. */
@@ -34,7 +34,7 @@ export async function startWorkers({ life, settings, functions }: Choice): Promi
       entrypoint: `data:application/typescript,${encodeURIComponent(text)}`,
     }))
   }
-  const workers = new Workers(stack, { ...usualSettings(), GATEWAY_MESSAGES: '0', ...settings })
+  const workers = new Workers(stack, { ...defaultSettings(), GATEWAY_MESSAGES: '0', ...settings })
   const server = createServer((request, response) => void toFunctions(workers, request, response))
   server.on(
     'upgrade',

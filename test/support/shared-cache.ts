@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-type Kept = { until: number; asked: [name: string, value?: string][]; answer: Answer }
+type Kept = { until: number; requests: [name: string, value?: string][]; answer: Answer }
 type Answer = { status: number; headers: Headers; body: string }
 
 export type SharedCache = Awaited<ReturnType<typeof startSharedCache>>
@@ -24,7 +24,7 @@ export function secondsKept({ status, headers }: Pick<Answer, 'status' | 'header
 
 export async function startSharedCache(origin: string) {
   const kept = new Map<string, Kept[]>()
-  const counts = { hits: 0, asked: 0, passedBy: 0 }
+  const counts = { hits: 0, requests: 0, passedBy: 0 }
 
   async function ask(path: string, method: string, given: IncomingHttpHeaders): Promise<Answer> {
     const headers = Object.fromEntries(
@@ -40,22 +40,22 @@ export async function startSharedCache(origin: string) {
       return await ask(path, method, given)
     }
     const valueOf = (name: string) => given[name]?.toString()
-    const found = kept.get(path)?.find(({ until, asked }) =>
-      until > Date.now() && asked.every(([name, value]) => valueOf(name) === value)
+    const found = kept.get(path)?.find(({ until, requests }) =>
+      until > Date.now() && requests.every(([name, value]) => valueOf(name) === value)
     )
     if (found) {
       counts.hits++
       return found.answer
     }
-    counts.asked++
+    counts.requests++
     const fresh = await ask(path, method, given)
     const seconds = secondsKept(fresh)
     if (seconds > 0) {
       const varies = (fresh.headers.get('vary') ?? '').toLowerCase().split(/\s*,\s*/).filter(
         Boolean,
       )
-      const asked = varies.map((name): [string, string?] => [name, valueOf(name)])
-      const entry = { until: Date.now() + 1000 * seconds, asked, answer: fresh }
+      const requests = varies.map((name): [string, string?] => [name, valueOf(name)])
+      const entry = { until: Date.now() + 1000 * seconds, requests, answer: fresh }
       kept.set(path, [...(kept.get(path) ?? []), entry])
     }
     return fresh
@@ -74,7 +74,7 @@ export async function startSharedCache(origin: string) {
     /** What it did since the last time. */
     takeCounts: () => {
       const taken = { ...counts }
-      counts.hits = counts.asked = counts.passedBy = 0
+      counts.hits = counts.requests = counts.passedBy = 0
       return taken
     },
     /** The texts that it keeps. */

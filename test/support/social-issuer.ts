@@ -31,7 +31,7 @@ export async function startIssuer() {
     '/google/keys': { keys: [{ ...await exportJWK(keys.google.publicKey), ...about('google') }] },
     '/apple/keys': { keys: [{ ...await exportJWK(keys.apple.publicKey), ...about('apple') }] },
   }
-  const asked: { path: string; form: Record<string, string> }[] = []
+  const requests: { path: string; form: Record<string, string> }[] = []
   const server = createServer(async (request, response) => {
     const path = request.url!
     const text = await bodyOf(request)
@@ -51,9 +51,9 @@ export async function startIssuer() {
         .sign(keys[by].privateKey)
       return send(200, token)
     }
-    if (path === '/asked') return send(200, asked)
+    if (path === '/requests') return send(200, requests)
     const form = Object.fromEntries(new URLSearchParams(text))
-    asked.push({ path, form })
+    requests.push({ path, form })
     const fails = /fail/.test(form.code ?? '')
     if (fails) return send(400, { error: 'invalid_grant' })
     if (path === '/auth/token') return send(200, { refresh_token: `refresh of ${form.code}` })
@@ -118,7 +118,7 @@ export async function token(
 }
 
 /** What Apple was asked about a code or a token. */
-export async function askedOf(text: string): Promise<{ path: string; form: Json }[]> {
-  const asked = await (await fetch(`${issuerUrl}/asked`)).json()
-  return asked.filter((one: unknown) => JSON.stringify(one).includes(text))
+export async function requestsWith(text: string): Promise<{ path: string; form: Json }[]> {
+  const requests = await (await fetch(`${issuerUrl}/requests`)).json()
+  return requests.filter((one: unknown) => JSON.stringify(one).includes(text))
 }

@@ -55,7 +55,7 @@ export async function admin() {
     const { body } = await ask('GET', `/admin/audit?targetId=${sellerId}`, undefined, {
       as: keeper,
     })
-    must(body.items.length === 2 && body.items[1].reason === reason, 'two acts were to be there')
+    must(body.items.length === 2 && body.items[1].reason === reason, 'two actions were to be there')
     await ask('GET', '/admin/stats', undefined, { as: keeper })
   })
 

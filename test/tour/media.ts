@@ -41,8 +41,8 @@ export async function media() {
     async () => {
       const form = new FormData()
       const pictures = Array.from({ length: 8 }, (_, shade) => jpeg({ ...size, shade: shade * 20 }))
-      for (const [place, bytes] of pictures.entries()) {
-        form.append('files', file(place === 4 ? Buffer.from('<html>') : bytes), `${place}.jpg`)
+      for (const [index, bytes] of pictures.entries()) {
+        form.append('files', file(index === 4 ? Buffer.from('<html>') : bytes), `${index}.jpg`)
       }
       const { uploadSessionId, files } = await upload('/media/upload/listings', form)
       const bad = files.filter(({ ok }: Json) => !ok)
@@ -55,13 +55,13 @@ export async function media() {
         uploadSessionId,
       }
       const { body } = await ask('POST', '/properties', fields, { status: 201 })
-      const wanted = files.filter(({ ok }: Json) => ok).map(({ mediaId }: Json) => mediaId)
+      const expected = files.filter(({ ok }: Json) => ok).map(({ mediaId }: Json) => mediaId)
       const got = body.media.map(({ id }: Json) => id)
       show(`  ${got.length} pictures in the listing`)
-      must(got.join() === wanted.join(), 'the good ones were to be there in the order sent')
-      for (const [place, { url }] of body.media.entries()) {
+      must(got.join() === expected.join(), 'the good ones were to be there in the order sent')
+      for (const [index, { url }] of body.media.entries()) {
         const bytes = Buffer.from(await (await fetch(url)).arrayBuffer())
-        must(bytes.equals(pictures[place < 4 ? place : place + 1]!), 'each with its own content')
+        must(bytes.equals(pictures[index < 4 ? index : index + 1]!), 'each with its own content')
       }
       const turned = await ask('PUT', `/properties/${body.id}/media/order`, {
         mediaIds: got.toReversed(),

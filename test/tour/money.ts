@@ -48,9 +48,9 @@ export async function money() {
   await step('Buys a plan from the wallet', async () => {
     const { body } = await ask('GET', '/plans', undefined, payer)
     const plus = body.items.find(({ code }: Json) => code === 'plus')
-    const wanted = { planId: plus.id, payWith: 'wallet' }
-    bought = (await ask('POST', '/plans/subscribe', wanted, { ...payer, status: 201 })).body.invoice
-    await ask('POST', '/plans/subscribe', wanted, { ...payer, status: 409 })
+    const order = { planId: plus.id, payWith: 'wallet' }
+    bought = (await ask('POST', '/plans/subscribe', order, { ...payer, status: 201 })).body.invoice
+    await ask('POST', '/plans/subscribe', order, { ...payer, status: 409 })
     const { body: current } = await ask('GET', '/plans/current', undefined, payer)
     must(current.plan.activeListings === 10, 'ten listings were to be allowed')
     const { body: wallet } = await ask('GET', '/wallet', undefined, payer)

@@ -7,7 +7,7 @@ import { supabaseRoots } from '../../functions/_shared/supabase-ca.ts'
 import { databaseAt } from '../../local/postgres/connection.ts'
 import { remoteFlag, supabase } from '../../local/schema/cli.ts'
 import { authority, type Certificate, certificateFor } from './certificates.ts'
-import { hasStack, startFacade, usualSettings } from '../support/facade.ts'
+import { defaultSettings, hasStack, startFacade } from '../support/facade.ts'
 import { tlsProxy } from './tls-proxy.ts'
 import { waitUntil } from '../support/wait.ts'
 
@@ -29,7 +29,7 @@ describe.runIf(hasStack)('the way to the database', () => {
   let proxy: Awaited<ReturnType<typeof tlsProxy>>
 
   beforeAll(async () => {
-    proxy = await tlsProxy(usualSettings().FACADE_DB_URL!)
+    proxy = await tlsProxy(defaultSettings().FACADE_DB_URL!)
   })
   afterAll(() => proxy.stop())
 
@@ -76,8 +76,8 @@ describe.runIf(hasStack)('the way to the database', () => {
       proxy.show(certificateFor('localhost', one))
       const before = proxy.seen.verified
       for (let round = 0; round < 10; round++) {
-        const asked = Array.from({ length: 5 }, () => fetch(`${facade.url}/meta/areas`))
-        for (const { status } of await Promise.all(asked)) expect(status).toBe(503)
+        const requests = Array.from({ length: 5 }, () => fetch(`${facade.url}/meta/areas`))
+        for (const { status } of await Promise.all(requests)) expect(status).toBe(503)
       }
       // As many as wait at once for the first answer.
       expect(proxy.seen.verified - before).toBeLessThanOrEqual(6)

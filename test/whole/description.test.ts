@@ -74,10 +74,10 @@ describe('what a body takes is what the database takes', () => {
         .map((
           [bound, value],
         ) => [`${field}.${bound}`, concreteSchema(schema)[bound as 'minimum'], value])
-    ).filter(([place]) => !elsewhere.includes(String(place)))
+    ).filter(([field]) => !elsewhere.includes(String(field)))
     expect(compared.length).toBeGreaterThan(0)
-    expect(compared.map(([place, said]) => [place, said])).toEqual(
-      compared.map(([place, , kept]) => [place, kept]),
+    expect(compared.map(([field, said]) => [field, said])).toEqual(
+      compared.map(([field, , kept]) => [field, kept]),
     )
   })
 })

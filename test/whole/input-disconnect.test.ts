@@ -56,7 +56,7 @@ const pictureForm = Buffer.concat([
   jpeg({ width: 64, height: 64 }),
 ])
 
-const places: Record<string, () => [text: string | Buffer, routes: string]> = {
+const stages: Record<string, () => [text: string | Buffer, routes: string]> = {
   'a body with a length': () => [
     `${opening('POST', '/auth/login', body, 'Content-Length: 100')}{"identifier":`,
     '/auth/login',
@@ -97,11 +97,11 @@ const places: Record<string, () => [text: string | Buffer, routes: string]> = {
 }
 
 testLocally.each(
-  Object.keys(places).flatMap((place) =>
-    (['end', 'reset'] as const).map((how) => ({ place, how }))
+  Object.keys(stages).flatMap((stage) =>
+    (['end', 'reset'] as const).map((how) => ({ stage, how }))
   ),
-)('PR-13 a client that disconnects in $place ($how) raises no alarm', async ({ place, how }) => {
-  const [text, route] = places[place]!()
+)('PR-13 a client that disconnects in $stage ($how) raises no alarm', async ({ stage, how }) => {
+  const [text, route] = stages[stage]!()
   const [line, ...more] = await logged(1, () => leave(functions.url, text, how))
   expect(line).toMatchObject({ route, status: 408, code: 'upload_timeout' })
   expect(more).toEqual([])

@@ -198,9 +198,9 @@ describe('ISO-03 what anyone can read', () => {
   const open = operations.filter(({ secured, method }) => !secured && method === 'GET')
 
   test.each(open)('$method $path reveals nothing about a person', async (operation) => {
-    const place = inputsOf(operation).find(({ schema }) => schema.format === 'uuid')
-    const paths = place
-      ? things.map((id) => requestWith(operation, place, id).path)
+    const input = inputsOf(operation).find(({ schema }) => schema.format === 'uuid')
+    const paths = input
+      ? things.map((id) => requestWith(operation, input, id).path)
       : [requestWith(operation).path]
     for (const path of paths) {
       const { body } = await guest.get(path)

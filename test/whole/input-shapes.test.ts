@@ -50,10 +50,10 @@ const picture = ({ id }: Operation) =>
   formOf(id === 'upload_avatar' ? 'file' : 'files', [{ bytes: jpeg({ width: 8, height: 8 }) }])
 
 /** Its request with a value as JSON text in a place; a property's id is one's own. */
-function built(operation: Operation, place?: Input, text?: string) {
-  const given = place && place.in !== 'body' ? text : '@@'
-  const { path, body } = requestWith(operation, place, given)
-  const own = operation.path.startsWith('/properties/{id}') && place?.in !== 'path'
+function built(operation: Operation, input?: Input, text?: string) {
+  const given = input && input.in !== 'body' ? text : '@@'
+  const { path, body } = requestWith(operation, input, given)
+  const own = operation.path.startsWith('/properties/{id}') && input?.in !== 'path'
   return {
     path: own ? path.replace(/[0-9a-f-]{36}/, listing) : path,
     body: body && JSON.stringify(body).replace('"@@"', () => text!),
@@ -70,18 +70,18 @@ async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
 }
 
 /** The places in a body, also those that hold others, and all that one of several shapes has. */
-function bodyPlaces(given: Schema, path = ''): Input[] {
+function bodyInputs(given: Schema, path = ''): Input[] {
   const schema = resolve(given)
   const under = (name: string) => (path ? `${path}.${name}` : name)
   return [
     ...(path ? [{ in: 'body' as const, name: path, schema: given }] : []),
     ...(schema.anyOf ?? schema.oneOf ?? schema.allOf ?? []).flatMap((one) =>
-      bodyPlaces(one, path).filter(({ name }) => name !== path)
+      bodyInputs(one, path).filter(({ name }) => name !== path)
     ),
     ...Object.entries(schema.properties ?? {}).flatMap(([name, one]) =>
-      bodyPlaces(one, under(name))
+      bodyInputs(one, under(name))
     ),
-    ...(schema.items ? bodyPlaces(schema.items, under('0')) : []),
+    ...(schema.items ? bodyInputs(schema.items, under('0')) : []),
   ]
 }
 
@@ -185,9 +185,9 @@ describe('PR-13 keys that stand before what every object has', () => {
       }
       const more = body === '{}' ? '{' : `${body!.slice(0, -1)},`
       await each(names, (name) => refused(`${more}"${name}":{"a":1}}`))
-      const places = bodyPlaces(operation.body!)
-      const cells = places.flatMap((place) => shadowing.map((value) => ({ place, value })))
-      await each(cells, ({ place, value }) => refused(built(operation, place, value).body!))
+      const inputs = bodyInputs(operation.body!)
+      const cells = inputs.flatMap((input) => shadowing.map((value) => ({ input, value })))
+      await each(cells, ({ input, value }) => refused(built(operation, input, value).body!))
     },
   )
 
@@ -208,17 +208,17 @@ describe('PR-13 values of every shape', () => {
   test.each(routes.filter(({ body }) => body))(
     '$method $path accepts each in its body or says where it is wrong',
     async ({ operation }) => {
-      const cells = bodyPlaces(operation.body!).flatMap((place) =>
-        odd.map((value) => ({ place, value }))
+      const cells = bodyInputs(operation.body!).flatMap((input) =>
+        odd.map((value) => ({ input, value }))
       )
-      await each(cells, async ({ place, value }) => {
-        const { path, body } = built(operation, place, value)
+      await each(cells, async ({ input, value }) => {
+        const { path, body } = built(operation, input, value)
         const reply = await call(operation, path, body)
-        const types = typesOf(place.schema)
+        const types = typesOf(input.schema)
         if (!types || typeOfJson(value).some((one) => types.includes(one))) return
-        const what = `${place.name} ${value.slice(0, 100)} ${JSON.stringify(reply.body)}`
+        const what = `${input.name} ${value.slice(0, 100)} ${JSON.stringify(reply.body)}`
         expect(reply.status, what).toBe(422)
-        expect(JSON.stringify(reply.body.error.fields), what).toContain(place.name.split('.')[0])
+        expect(JSON.stringify(reply.body.error.fields), what).toContain(input.name.split('.')[0])
       })
     },
   )
@@ -244,26 +244,26 @@ describe('PR-13 values of every shape', () => {
   test.each(routes.filter((operation) => inputsOf(operation).some((one) => one.in !== 'body')))(
     '$method $path accepts each in its path and query or refuses it',
     async ({ operation }) => {
-      const places = inputsOf(operation).filter((place) => place.in !== 'body')
-      const cells = places.flatMap((place) => texts.map((value) => ({ place, value })))
-      await each(cells, async ({ place, value }) => {
-        const { path, body } = built(operation, place, value)
+      const inputs = inputsOf(operation).filter((input) => input.in !== 'body')
+      const cells = inputs.flatMap((input) => texts.map((value) => ({ input, value })))
+      await each(cells, async ({ input, value }) => {
+        const { path, body } = built(operation, input, value)
         const { status } = await call(operation, path, body)
-        const ids = place.schema.format === 'uuid'
-        if (ids) expect(status, `${place.name} ${value}`).toBe(422)
+        const ids = input.schema.format === 'uuid'
+        if (ids) expect(status, `${input.name} ${value}`).toBe(422)
       })
-      const literally = places.flatMap((place) => raw.map((value) => ({ place, value })))
+      const literally = inputs.flatMap((input) => raw.map((value) => ({ input, value })))
       if (isWebhook(operation) || operation.form) return
-      await each(literally, async ({ place, value }) => {
-        const { path, body } = built(operation, place, '@@')
+      await each(literally, async ({ input, value }) => {
+        const { path, body } = built(operation, input, '@@')
         const at = path.replace('%40%40', value)
         const headers = { ...as(owner), ...(body && { 'content-type': 'application/json' }) }
         const reply = await sendLiteral(operation.method, at, { headers, body })
         expect(reply.status, at).toBeLessThan(500)
         if (reply.status >= 400) expect(reply.body.error.code, at).toMatch(/^[a-z_]+$/)
-        if (place.schema.format === 'uuid') expect([404, 422], at).toContain(reply.status)
+        if (input.schema.format === 'uuid') expect([404, 422], at).toContain(reply.status)
       })
-      await each(places.filter((place) => place.in === 'query'), async ({ name }) => {
+      await each(inputs.filter((input) => input.in === 'query'), async ({ name }) => {
         const { path, body } = built(operation)
         const and = path.includes('?') ? '&' : '?'
         for (const key of [`${name}[toString]`, `${name}.__proto__`, `${name}[]`]) {

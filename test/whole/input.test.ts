@@ -27,9 +27,9 @@ const routes = operations.map((operation) => ({ ...operation, operation }))
 const withBody = routes.filter(({ body }) => body)
 
 /** The request of an operation with a value in one place; a property's id is one's own. */
-function built(operation: Operation, place?: Input, value?: unknown) {
-  const { path, body } = requestWith(operation, place, value)
-  const own = operation.path.startsWith('/properties/{id}') && place?.in !== 'path'
+function built(operation: Operation, input?: Input, value?: unknown) {
+  const { path, body } = requestWith(operation, input, value)
+  const own = operation.path.startsWith('/properties/{id}') && input?.in !== 'path'
   return { path: own ? path.replace(/[0-9a-f-]{36}/, listing) : path, body }
 }
 
@@ -81,14 +81,14 @@ const hostile = [
 
 describe('INP-01 INP-03 INP-16 SQL, patterns and paths in every text', () => {
   test.each(routes)('$method $path', async ({ operation }) => {
-    const places = inputsOf(operation).filter(isText)
+    const inputs = inputsOf(operation).filter(isText)
     // Every value comes to every search text, and to the other places by turns.
-    const cells = places.flatMap((place, index) =>
+    const cells = inputs.flatMap((input, index) =>
       hostile
-        .filter((_, i) => place.name === 'q' || i % 5 === index % 5)
-        .map((value) => ({ place, value }))
+        .filter((_, i) => input.name === 'q' || i % 5 === index % 5)
+        .map((value) => ({ input, value }))
     )
-    await each(cells, ({ place, value }) => call(operation, built(operation, place, value)))
+    await each(cells, ({ input, value }) => call(operation, built(operation, input, value)))
   })
 
   test('in the headers that the app reads', async () => {
@@ -154,23 +154,23 @@ const numbers: [text: string, possible: boolean][] = [
 describe('INP-04 numbers at the edge', () => {
   const inBodies = withBody.filter((operation) => inputsOf(operation).some(isNumber))
   const inQueries = routes.filter((operation) =>
-    inputsOf(operation).some((place) => isNumber(place) && place.in === 'query')
+    inputsOf(operation).some((input) => isNumber(input) && input.in === 'query')
   )
 
   test.each(inBodies)(
     '$method $path accepts a number exactly or refuses it',
     async ({ operation }) => {
-      const places = inputsOf(operation).filter((place) => isNumber(place) && place.in === 'body')
-      const cells = places.flatMap((place) =>
-        numbers.map(([text, possible]) => ({ place, text, possible }))
+      const inputs = inputsOf(operation).filter((input) => isNumber(input) && input.in === 'body')
+      const cells = inputs.flatMap((input) =>
+        numbers.map(([text, possible]) => ({ input, text, possible }))
       )
-      await each(cells, async ({ place, text, possible }) => {
-        const { path, body } = built(operation, place, '@@')
+      await each(cells, async ({ input, text, possible }) => {
+        const { path, body } = built(operation, input, '@@')
         const sent = JSON.stringify(body).replace('"@@"', text)
         const reply = await request(operation.method, path, sent, { headers: headers() })
-        const what = `${place.name} ${text} ${JSON.stringify(reply.body).slice(0, 300)}`
+        const what = `${input.name} ${text} ${JSON.stringify(reply.body).slice(0, 300)}`
         if (!possible) expect(reply.status, what).toBe(422)
-        const answered = reply.body?.[place.name]
+        const answered = reply.body?.[input.name]
         if (reply.status < 300 && typeof answered === 'number') {
           expect(answered, what).toBe(Number(text) + 0)
         }
@@ -179,13 +179,13 @@ describe('INP-04 numbers at the edge', () => {
   )
 
   test.each(inQueries)('$method $path reads plain decimals only', async ({ operation }) => {
-    const places = inputsOf(operation).filter((place) => isNumber(place) && place.in === 'query')
+    const inputs = inputsOf(operation).filter((input) => isNumber(input) && input.in === 'query')
     const texts = ['1e3', '0x10', ' 5 ', '', '1,000', '١٢٣', 'NaN', 'Infinity', '+5', '5.', '.5']
     const more = ['true', 'null', '9007199254740993', '1e400', '--1', '1-', '5n', '0b1']
-    const cells = places.flatMap((place) => [...texts, ...more].map((text) => ({ place, text })))
-    await each(cells, async ({ place, text }) => {
-      const { status } = await call(operation, built(operation, place, text))
-      expect(status, `${place.name}=${text}`).toBe(422)
+    const cells = inputs.flatMap((input) => [...texts, ...more].map((text) => ({ input, text })))
+    await each(cells, async ({ input, text }) => {
+      const { status } = await call(operation, built(operation, input, text))
+      expect(status, `${input.name}=${text}`).toBe(422)
     })
   })
 })
@@ -210,27 +210,27 @@ const texts = [
 
 describe('INP-08 text in every script', () => {
   test.each(withBody)('$method $path accepts it or refuses it', async ({ operation }) => {
-    const places = inputsOf(operation).filter((place) => isText(place) && place.in === 'body')
-    const cells = places.flatMap((place, index) =>
-      texts.filter((_, i) => i % 3 === index % 3).map((value) => ({ place, value }))
+    const inputs = inputsOf(operation).filter((input) => isText(input) && input.in === 'body')
+    const cells = inputs.flatMap((input, index) =>
+      texts.filter((_, i) => i % 3 === index % 3).map((value) => ({ input, value }))
     )
-    await each(cells, ({ place, value }) => call(operation, built(operation, place, value)))
+    await each(cells, ({ input, value }) => call(operation, built(operation, input, value)))
   })
 
   // A password that Auth accepted is checked as typed (accounts/passwords.test.ts).
   const asTyped = ['password', 'currentPassword']
   const withText = withBody.flatMap((one) => {
-    const place = inputsOf(one.operation)
-      .find((place) => isText(place) && place.in === 'body' && !asTyped.includes(place.name))
-    return place ? [{ ...one, place }] : []
+    const input = inputsOf(one.operation)
+      .find((input) => isText(input) && input.in === 'body' && !asTyped.includes(input.name))
+    return input ? [{ ...one, input }] : []
   })
 
   test.each(withText)('$method $path refuses NUL and half characters', async (one) => {
-    const { operation, place } = one
+    const { operation, input } = one
     for (
       const text of ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00x"', '"\\ud800\\ud800"']
     ) {
-      const { path, body } = built(operation, place, '@@')
+      const { path, body } = built(operation, input, '@@')
       const sent = JSON.stringify(body).replace('"@@"', text)
       const reply = await request(operation.method, path, sent, { headers: headers() })
       expect(reply.status, text).toBe(422)
@@ -269,8 +269,8 @@ describe('INP-10 INP-11 deep and wide', () => {
   test.each(withBody)('$method $path refuses too many of anything', async ({ operation }) => {
     const { path } = built(operation)
     const keys = Array.from({ length: 20_000 }, (_, i) => `"k${i}":1`).join()
-    const place = inputsOf(operation).find(({ schema }) => typeOf(schema) === 'array')
-    const many = place && JSON.stringify(built(operation, place, Array(50_000).fill(1)).body)
+    const input = inputsOf(operation).find(({ schema }) => typeOf(schema) === 'array')
+    const many = input && JSON.stringify(built(operation, input, Array(50_000).fill(1)).body)
     const sent = [`{${keys}}`, `{"${'k'.repeat(200_000)}":1}`, ...(many ? [many] : [])]
     for (const body of sent) {
       const reply = await request(operation.method, path, body, { headers: headers() })

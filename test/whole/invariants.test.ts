@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
 import { database, request } from '../support/client.ts'
-import { hasStack, usualSettings } from '../support/facade.ts'
+import { defaultSettings, hasStack } from '../support/facade.ts'
 import { invariants } from './invariant-checks.ts'
 import { recordedSecrets } from '../support/recorded-secrets.ts'
 
@@ -22,7 +22,7 @@ describe('what must always hold', () => {
 // Every answer of the suite was searched for them too, in answers.ts.
 describe.runIf(hasStack)('ISO-13 keys with full rights stay inside', () => {
   const secrets = () => {
-    const { SUPABASE_SECRET_KEYS, CODE_SECRET, SEAL_KEY, FACADE_DB_URL } = usualSettings()
+    const { SUPABASE_SECRET_KEYS, CODE_SECRET, SEAL_KEY, FACADE_DB_URL } = defaultSettings()
     return [
       ...Object.values(JSON.parse(SUPABASE_SECRET_KEYS!) as Record<string, string>),
       CODE_SECRET!,

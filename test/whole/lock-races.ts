@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { acts, device, type Side } from './racing-acts.ts'
+import { actions, device, type Side } from './racing-actions.ts'
 import { database, type Person, signUp } from '../support/client.ts'
 import { openConversation, textMessage } from '../support/conversations.ts'
 import { deadlocks, race, type RawRequest } from '../support/races.ts'
@@ -123,8 +123,8 @@ export async function deadlocksReported(): Promise<number> {
   return await deadlocks()
 }
 
-export const groupsOfActs = (size: number) => {
-  const names = Object.keys(acts)
+export const groupsOfActions = (size: number) => {
+  const names = Object.keys(actions)
   return Array.from(
     { length: Math.ceil(names.length / size) },
     (_, i) => names.slice(i * size, (i + 1) * size),
@@ -139,8 +139,8 @@ export async function raceGroup(
   also?: () => unknown,
 ) {
   const shots: RawRequest[] = names.flatMap((name) => [
-    sentBy(one, acts[name]!(one, other, talk)),
-    sentBy(other, acts[name]!(other, one, talk)),
+    sentBy(one, actions[name]!(one, other, talk)),
+    sentBy(other, actions[name]!(other, one, talk)),
   ])
   for (const shot of more) shots.splice(Math.floor(Math.random() * shots.length), 0, shot)
   const [replies] = await Promise.all([race(shots), also?.()])

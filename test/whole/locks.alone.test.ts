@@ -5,11 +5,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
-import { adminActs, reason } from './racing-acts.ts'
+import { adminActions, reason } from './racing-actions.ts'
 import { makeAdmin } from '../support/admins.ts'
 import {
   deadlocksReported,
-  groupsOfActs,
+  groupsOfActions,
   raceGroup,
   restore,
   sentBy,
@@ -33,11 +33,11 @@ beforeAll(async () => {
 test('an admin’s action and concurrent requests of people never deadlock', async () => {
   const before = await deadlocksReported()
   const pairs = await Promise.all([twoAcquaintances(), twoAcquaintances(), twoAcquaintances()])
-  const work = Object.values(adminActs).flatMap((does) =>
-    groupsOfActs(3).map((names) => ({ does, names }))
+  const work = Object.values(adminActions).flatMap((does) =>
+    groupsOfActions(3).map((names) => ({ does, names }))
   )
-  await Promise.all(pairs.map(async (people, lane) => {
-    for (const { does, names } of work.filter((_, i) => i % pairs.length === lane)) {
+  await Promise.all(pairs.map(async (people, worker) => {
+    for (const { does, names } of work.filter((_, i) => i % pairs.length === worker)) {
       for (let round = 0; round < 2; round++) {
         const more = does(people.one).map((shot) => sentBy(admin, shot))
         await raceGroup(names, people, more)
@@ -77,7 +77,7 @@ test('jobs and concurrent requests of people never deadlock', async () => {
       ),
   ]
   for (const make of due) {
-    for (const names of groupsOfActs(5)) {
+    for (const names of groupsOfActions(5)) {
       await make()
       await raceGroup(names, people, [], runJobs)
       await database().query(
@@ -125,7 +125,7 @@ async function remains(id: string): Promise<string[]> {
 test('requests of an account being deleted leave nothing behind and block nobody', async () => {
   const before = await deadlocksReported()
   // Auth itself answers 500 to whom it finds and, a moment later, does not find any more.
-  for (const all of groupsOfActs(5)) {
+  for (const all of groupsOfActions(5)) {
     const names = all.filter((name) => name !== 'login')
     const people = await twoAcquaintances()
     const { one } = people

@@ -48,9 +48,9 @@ export const closedTables: Record<string, Table> = {
     'identity_id',
     `insert into private.upload_sessions (identity_id, id) values (:identity, gen_random_uuid())`,
   ),
-  'private.media_walks': closed(
+  'private.media_scans': closed(
     null,
-    `insert into private.media_walks (bucket) values (gen_random_uuid())`,
+    `insert into private.media_scans (bucket) values (gen_random_uuid())`,
   ),
   'private.stray_files': closed(
     null,
@@ -76,7 +76,7 @@ export const closedTables: Record<string, Table> = {
   ),
   'private.deferred_notifications': closed(
     'account_id',
-    `insert into private.deferred_notifications (account_id, kind, facts) values (:account, 'system', '{}')`,
+    `insert into private.deferred_notifications (account_id, kind, details) values (:account, 'system', '{}')`,
   ),
   'private.expiry_warnings': closed(
     ofListing,

@@ -135,7 +135,7 @@ export const tables: Record<string, Table> = {
     of: `case when created_at = now() then (
       select distinct identity_id from public.wallet_entries as entries
       join public.wallets on wallets.id = entries.wallet_id
-      where entries.transfer_id = wallet_transfers.id and part <> 'house') end`,
+      where entries.transfer_id = wallet_transfers.id and part <> 'system') end`,
     may: { select: ofIdentity },
   },
   'public.invoices': {

@@ -91,7 +91,7 @@ async function rowsOf(table: string, reached: string[]): Promise<string[]> {
 }
 
 /** Where the row lies now: elsewhere after any update, nowhere after a delete. */
-async function placeOf(table: string, row: string): Promise<string | undefined> {
+async function locationOf(table: string, row: string): Promise<string | undefined> {
   const { rows } = await client.query(
     `select ctid::text from ${table} where ${named(table)} = $1 limit 1`,
     [row],
@@ -167,14 +167,14 @@ async function cell(table: string, command: Command, caller: (typeof callers)[nu
     if (command === 'insert' && !text.includes('default values')) {
       await client.query(`delete from ${table} where ${named(table)} = $1`, [row])
     }
-    const place = await placeOf(table, row)
+    const location = await locationOf(table, row)
     const { length } = await rowsOf(table, ids[caller])
     await become(caller)
     const { rows } = await client.query(text)
     await client.query('reset role')
     const done = command === 'select'
-      ? await isAmong(table, row, rows.map(({ to_jsonb }) => to_jsonb))
-      : (await placeOf(table, row)) !== place ||
+      ? await includesRow(table, row, rows.map(({ to_jsonb }) => to_jsonb))
+      : (await locationOf(table, row)) !== location ||
         (await rowsOf(table, ids[caller])).length !== length
     return done ? 'done' : 'none'
   } catch (error) {
@@ -186,7 +186,7 @@ async function cell(table: string, command: Command, caller: (typeof callers)[nu
 }
 
 /** Whether a row read by the caller is the one reached for, by all that was shown of it. */
-async function isAmong(table: string, row: string, seen: object[]): Promise<boolean> {
+async function includesRow(table: string, row: string, seen: object[]): Promise<boolean> {
   const { rows } = await client.query(
     `select exists (
        select from jsonb_array_elements($2::jsonb) as one where to_jsonb($1::${table}) @> one

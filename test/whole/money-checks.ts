@@ -40,7 +40,7 @@ export const money: Invariant[] = [
           select wallet_id, sum(amount) as total from public.wallet_entries group by wallet_id
         ) as entries on wallet_id = wallets.id
         -- A system account keeps no balance of its own: it is its entries.
-        where part <> 'house' and balance <> coalesce(total, 0)`,
+        where part <> 'system' and balance <> coalesce(total, 0)`,
     plant: `${unguarded('public.wallets')}
       insert into public.wallets (identity_id, part, balance)
       select id, 'held', 1 from public.identities
@@ -61,7 +61,7 @@ export const money: Invariant[] = [
   {
     id: 'I-15',
     says: 'no wallet is below zero, and no payment is given back more than once over',
-    sql: `select id as bad from public.wallets where part <> 'house' and balance < 0
+    sql: `select id as bad from public.wallets where part <> 'system' and balance < 0
       union all
       -- What a refund takes is held against the payment that it takes it from.
       select coalesce(refunds.payment_id, source_id)
@@ -69,7 +69,7 @@ export const money: Invariant[] = [
         join public.wallet_transfers on wallet_transfers.id = transfer_id
         join public.wallets on wallets.id = wallet_id
         left join public.refunds on refunds.id = source_id and destination = 'source'
-        where part <> 'house' and source_kind in ('charge', 'refund')
+        where part <> 'system' and source_kind in ('charge', 'refund')
         group by 1 having sum(wallet_entries.amount) < 0`,
     plant: `${unguarded('public.wallets', 'wallets_never_below_zero')}
       insert into public.wallets (identity_id, part, balance)
@@ -82,7 +82,7 @@ export const money: Invariant[] = [
     sql: `select w.identity_id as bad
       from public.wallets w
       left join (
-        select i.identity_id, sum(r.amount) as asked
+        select i.identity_id, sum(r.amount) as requested
         from public.refunds r
         join public.invoices i on i.id = r.invoice_id
         left join public.payments p on p.id = r.payment_id
@@ -90,7 +90,7 @@ export const money: Invariant[] = [
           and (i.credited or p.state = 'surplus')
         group by i.identity_id
       ) as open on open.identity_id = w.identity_id
-      where w.part = 'held' and w.balance <> coalesce(open.asked, 0)`,
+      where w.part = 'held' and w.balance <> coalesce(open.requested, 0)`,
     plant: `select private.move_money(
         private.system_account('adjustments'), private.wallet_of(identities.id, 'held'), 1,
         'hold', 'hold', gen_random_uuid())

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import pg from 'pg'
 import { database, type Person, signUp } from '../support/client.ts'
 import { startCountingProxy } from '../support/counting-proxy.ts'
-import { type Facade, hasStack, startFacade, usualSettings } from '../support/facade.ts'
+import { defaultSettings, type Facade, hasStack, startFacade } from '../support/facade.ts'
 import { inputsOf, operations, requestWith, talksToAuth } from '../support/openapi.ts'
 import { insertListing } from '../support/fixtures.ts'
 
@@ -20,7 +20,7 @@ describe.runIf(hasStack)('one round trip', () => {
     await database().query(`update public.accounts set status = 'suspended' where id = $1`, [
       suspended.id,
     ])
-    proxy = await startCountingProxy(usualSettings().FACADE_DB_URL!)
+    proxy = await startCountingProxy(defaultSettings().FACADE_DB_URL!)
     facade = await startFacade({ FACADE_DB_URL: proxy.url, FACADE_DB_POOL: '2' })
   })
 
@@ -67,7 +67,7 @@ describe.runIf(hasStack)('one round trip', () => {
     '$method $path sends one message at most, also when it is refused',
     async (operation) => {
       const { method } = operation
-      const id = inputsOf(operation).find((place) => place.schema.format === 'uuid')
+      const id = inputsOf(operation).find((input) => input.schema.format === 'uuid')
       const plain = requestWith(operation)
       const own = id ? requestWith(operation, id, listing) : plain
       const wrong = { ...plain, body: operation.body && { unknown: 1 } }

@@ -184,18 +184,18 @@ const open: Record<string, string[]> = {
 describe("ISO-08 another's id is as good as none", () => {
   // Names that are secrets themselves (registrationId) are the business of the sign-in.
   const routes = operations.filter(({ tags }) => !tags.includes('sign-in'))
-  const places = routes.flatMap((operation) =>
+  const inputs = routes.flatMap((operation) =>
     // A company's listings are searched by its public id.
-    inputsOf(operation).filter(isId).filter(({ name }) => name !== 'companyId').map((place) => ({
+    inputsOf(operation).filter(isId).filter(({ name }) => name !== 'companyId').map((input) => ({
       ...operation,
       operation,
-      place,
+      input,
     }))
   )
 
-  test.each(places)('$method $path, $place.name', async ({ operation, place }) => {
+  test.each(inputs)('$method $path, $input.name', async ({ operation, input }) => {
     const before = await fingerprintOf(stranger)
-    const at = (id: string) => callAs(owner, operation, requestWith(operation, place, id))
+    const at = (id: string) => callAs(owner, operation, requestWith(operation, input, id))
     const missing = looks(await at(randomUUID()))
     expect(missing.status, JSON.stringify(missing.body)).not.toBe(422)
     for (const [kind, id] of Object.entries(strangers)) {

@@ -141,20 +141,20 @@ describe('LOAD-05 listings', () => {
     await givePlan(person.identityId, 'plus')
     await plantHits('publications', person.id, 56)
     const { id } = await publishListing(person)
-    const act = (name: string) => person.post(`/properties/${id}/${name}`)
-    expect((await act('publish')).status).toBe(409)
-    expect((await act('pause')).status).toBe(200)
-    expect(rateLimitOf(await act('resume')).slice(0, 2)).toEqual([60, 2])
-    expect((await act('pause')).status).toBe(200)
+    const change = (name: string) => person.post(`/properties/${id}/${name}`)
+    expect((await change('publish')).status).toBe(409)
+    expect((await change('pause')).status).toBe(200)
+    expect(rateLimitOf(await change('resume')).slice(0, 2)).toEqual([60, 2])
+    expect((await change('pause')).status).toBe(200)
     expect((await callDataApi(person, 'resume_property', { property_id: id })).status).toBe(200)
     await database().query(
       `update public.properties set status = 'expired', expires_at = now() - interval '1 day'
        where id = $1`,
       [id],
     )
-    expect((await act('renew')).status).toBe(200)
-    expect((await act('pause')).status).toBe(200)
-    const refused = await act('resume')
+    expect((await change('renew')).status).toBe(200)
+    expect((await change('pause')).status).toBe(200)
+    const refused = await change('resume')
     expectRateLimited(
       refused,
       60,
@@ -174,11 +174,11 @@ describe('LOAD-05 listings', () => {
     await givePlan(person.identityId, 'company')
     await plantHits('publications', person.id, 248)
     const { id } = await publishListing(person)
-    const act = (name: string) => person.post(`/properties/${id}/${name}`)
-    expect((await act('pause')).status).toBe(200)
-    expect(rateLimitOf(await act('resume')).slice(0, 2)).toEqual([250, 0])
-    expect((await act('pause')).status).toBe(200)
-    expectRateLimited(await act('resume'), 250, 3600)
+    const change = (name: string) => person.post(`/properties/${id}/${name}`)
+    expect((await change('pause')).status).toBe(200)
+    expect(rateLimitOf(await change('resume')).slice(0, 2)).toEqual([250, 0])
+    expect((await change('pause')).status).toBe(200)
+    expectRateLimited(await change('resume'), 250, 3600)
   })
 })
 

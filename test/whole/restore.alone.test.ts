@@ -56,7 +56,7 @@ test('MIG-05 a backup made under load gives the same answers, pictures included'
     const message = { propertyId, message: 'هل العقار متاح؟' }
     const { id } = JSON.parse((await ask('/conversations', buyer, message)).text)
     await ask('/wallet/topup', buyer, { amount: 10 })
-    const asked: [string, Person?][] = [
+    const requests: [string, Person?][] = [
       ...[seller, buyer].flatMap((person): [string, Person][] =>
         ['/auth/me', '/properties/mine', '/favorites', '/conversations', '/wallet', '/invoices']
           .map((path) => [path, person])
@@ -67,7 +67,7 @@ test('MIG-05 a backup made under load gives the same answers, pictures included'
     ]
     const answers = async () => {
       const given = []
-      for (const [path, person] of asked) given.push([path, await ask(path, person)])
+      for (const [path, person] of requests) given.push([path, await ask(path, person)])
       return given
     }
     const before = await answers()

@@ -82,7 +82,7 @@ export type Chat = {
 }
 
 export type ChatOptions = {
-  /** The transport: `gateway()`, which is usual, or `realtime(supabase)`. */
+  /** The transport: `gateway()`, the default, or `realtime(supabase)`. */
   link?: Link
 }
 

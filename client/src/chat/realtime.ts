@@ -55,7 +55,7 @@ class RealtimeLink implements Link {
   private readonly account: FollowedChannel
   private readonly joined = new Map<string, JoinedConversation>()
   /** Conversations that are joined, or are to be. */
-  private readonly wanted = new Set<string>()
+  private readonly followed = new Set<string>()
   private readonly states = new ConversationStates()
   private client!: Client
   private listener!: LinkListener
@@ -104,7 +104,7 @@ class RealtimeLink implements Link {
   }
 
   async join(conversationId: string): Promise<void> {
-    this.wanted.add(conversationId)
+    this.followed.add(conversationId)
     for (let failures = 0;; failures++) {
       try {
         const [state, { activeIdentity }] = await Promise.all([
@@ -112,7 +112,7 @@ class RealtimeLink implements Link {
           this.client.get('/auth/me', once),
           Promise.race([this.accountJoined, wait(joinTime)]),
         ])
-        if (this.closed || !this.wanted.has(conversationId)) return
+        if (this.closed || !this.followed.has(conversationId)) return
         this.joined.get(conversationId)?.live.stop()
         const live = this.liveChannel(conversationId, activeIdentity?.id ?? '')
         this.joined.set(conversationId, { live, typedAt: 0 })
@@ -120,7 +120,7 @@ class RealtimeLink implements Link {
         return
       } catch (error) {
         const { temporary } = error as ApiError
-        if (this.closed || !temporary || !this.wanted.has(conversationId)) throw error
+        if (this.closed || !temporary || !this.followed.has(conversationId)) throw error
         await wait(retryPause(failures))
       }
     }
@@ -129,7 +129,7 @@ class RealtimeLink implements Link {
   leave(conversationId: string): void {
     this.joined.get(conversationId)?.live.stop()
     this.joined.delete(conversationId)
-    this.wanted.delete(conversationId)
+    this.followed.delete(conversationId)
   }
 
   send({ conversationId, ...message }: NewMessage): Promise<Message> {

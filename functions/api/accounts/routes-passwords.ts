@@ -32,7 +32,7 @@ const forgot = route({
   request: body(z.strictObject({ identifier: Identifier })),
   responses: {
     202: json(
-      z.object({ resendAfter }).openapi('CodeAsked', {
+      z.object({ resendAfter }).openapi('CodeRequested', {
         description: 'A code is on its way, if there is such an account.',
       }),
       'Always, whether or not there is such an account.',

@@ -13,7 +13,7 @@ import { problem } from '../http/problem.ts'
 import { area, body, json, route, send, withoutToken } from '../http/route.ts'
 import { Session } from './schemas.ts'
 import { completeSignIn, throwIfDenied } from './session.ts'
-import { type IdTokenFacts, type ProviderName, providers, verifyIdToken } from './social-tokens.ts'
+import { type IdTokenClaims, type ProviderName, providers, verifyIdToken } from './social-tokens.ts'
 
 const tags = ['sign-in']
 
@@ -127,11 +127,11 @@ async function signInOwner(
   c: ApiContext,
   provider: ProviderName,
   given: Given,
-  facts: IdTokenFacts,
+  claims: IdTokenClaims,
   entry: Entry,
 ) {
-  const fullName = given.fullName ?? facts.name
-  const isNewAccount = !entry.exists && await createUserByEmail(facts.email!, fullName)
+  const fullName = given.fullName ?? claims.name
+  const isNewAccount = !entry.exists && await createUserByEmail(claims.email!, fullName)
   const tokens = await signInWithIdToken(provider, given, c.var.address)
   if (!tokens) throw new Refusal('social_token_invalid')
   throwIfDenied(tokens)
@@ -143,15 +143,15 @@ async function signInOwner(
 }
 
 async function signInWith(c: ApiContext, provider: ProviderName, given: Given) {
-  const facts = await verifyIdToken(provider, given.idToken, given.nonce)
-  const { subject, email, emailVerified, keys, expiresAt } = facts
+  const claims = await verifyIdToken(provider, given.idToken, given.nonce)
+  const { subject, email, emailVerified, keys, expiresAt } = claims
   const who = { provider, subject, email, emailVerified, keys }
   const entry = await backend<Entry>('begin_social_sign_in', who)
   throwIfError(entry)
   try {
-    const { tokens, isNewAccount } = await signInOwner(c, provider, given, facts, entry)
+    const { tokens, isNewAccount } = await signInOwner(c, provider, given, claims, entry)
     if (given.authorizationCode) {
-      await exchangeAppleCode(tokens.user.id, facts.clientId, given.authorizationCode)
+      await exchangeAppleCode(tokens.user.id, claims.clientId, given.authorizationCode)
     }
     const also = { name: 'finish_social_sign_in' as const, args: { keys, expiresAt } }
     const session = await completeSignIn(c, tokens, { also: [also] })

@@ -33,7 +33,7 @@ function errorCodeIn(text: string): string {
 }
 
 // SMS_URL and MAIL_URL put a stub in the place of the provider.
-const endpoint = (usual: string, name: 'SMS_URL' | 'MAIL_URL') => setting(name) ?? usual
+const endpoint = (fallback: string, name: 'SMS_URL' | 'MAIL_URL') => setting(name) ?? fallback
 
 function kwtSms(): Send | undefined {
   const given = needs('kwtsms', 'SMS_USERNAME', 'SMS_PASSWORD', 'SMS_SENDER')
@@ -122,9 +122,9 @@ function chosen(
   name: SettingName,
   providers: Record<string, () => Send | undefined>,
 ): Send | undefined {
-  const wanted = setting(name)
-  if (!wanted) return undefined
-  if (Object.hasOwn(providers, wanted)) return providers[wanted]()
+  const chosen = setting(name)
+  if (!chosen) return undefined
+  if (Object.hasOwn(providers, chosen)) return providers[chosen]()
   throw new Error(`The setting ${name} must be one of ${Object.keys(providers).join(', ')}.`)
 }
 

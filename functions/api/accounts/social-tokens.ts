@@ -11,8 +11,8 @@ import type { SettingName } from '../../_shared/settings.ts'
 export type ProviderName = 'google' | 'apple'
 
 /** Tests and local experiments bring keys of their own; production takes the provider's only. */
-const keysAt = (name: SettingName, usual: string) =>
-  createRemoteJWKSet(new URL(!env.production && setting(name) || usual), {
+const keysAt = (name: SettingName, fallback: string) =>
+  createRemoteJWKSet(new URL(!env.production && setting(name) || fallback), {
     timeoutDuration: 4000,
     cacheMaxAge: 3_600_000,
   })
@@ -36,7 +36,7 @@ export const providers = {
 }
 
 /** What a verified token says of a person, and the keys under which it is accepted once. */
-export type IdTokenFacts = {
+export type IdTokenClaims = {
   subject: string
   email: string | null
   emailVerified: boolean
@@ -62,7 +62,7 @@ export async function verifyIdToken(
   provider: ProviderName,
   idToken: string,
   nonce: string | undefined,
-): Promise<IdTokenFacts> {
+): Promise<IdTokenClaims> {
   const payload = await verified(provider, idToken)
   const { sub = '', aud, email, exp = 0, name } = payload
   // The app gives the provider the hash of a nonce and us the nonce, as Auth has it.

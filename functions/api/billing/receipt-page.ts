@@ -65,7 +65,7 @@ header p { margin: 0; color: #4c5a67; font-size: 14px }
 table { width: 100%; border-collapse: collapse } .lines th { background: #f3f6f8 }
 th, td { text-align: right; padding: 8px 10px; border-bottom: 1px solid #dde3e8; font-weight: normal }
 .lines td:nth-child(n+2), .lines th:nth-child(n+2) { text-align: left; white-space: nowrap }
-.facts th { width: 34%; color: #4c5a67 }
+.details th { width: 34%; color: #4c5a67 }
 .total td { font-size: 18px; font-weight: bold; border-bottom: 3px double #0b6b57 }
 footer { margin-top: 32px; color: #4c5a67; font-size: 13px; border-top: 1px solid #dde3e8;
   padding-top: 12px }
@@ -101,7 +101,7 @@ export function receiptPage(receipt: Receipt) {
 <tr class="total"><td colspan="3">الإجمالي</td><td>${dinar(receipt.total)}</td></tr></tbody>
 </table>
 <h2>بيانات الدفع</h2>
-<table class="facts">
+<table class="details">
 ${row('الدافع', receipt.payer)}
 ${row('طريقة الدفع', methods[receipt.paidWith])}
 ${row('بوابة الدفع', payment?.provider)}
@@ -114,7 +114,7 @@ ${row('رقم التفويض', payment?.authorizationId)}
 ${row('تاريخ الإصدار', inKuwait(receipt.issuedAt))}
 </table>
 <h2>البائع</h2>
-<table class="facts">
+<table class="details">
 ${row('الاسم', seller?.nameAr)}
 ${row('السجل التجاري', seller?.registrationNo)}
 ${row('العنوان', seller?.addressAr)}

@@ -34,16 +34,16 @@ const isOfDeveloper = ({ protocol, hostname, href }: URL) =>
 /** Whether a person may be sent there: an allowed address or a path below it, nothing that looks alike. */
 function isAllowedReturnUrl(address: string): boolean {
   if (!URL.canParse(address) || /[\s\\\p{Cc}]/u.test(address)) return false
-  const wanted = new URL(address)
-  if (wanted.username || wanted.password) return false
-  if (!env.production && isOfDeveloper(wanted)) return true
+  const url = new URL(address)
+  if (url.username || url.password) return false
+  if (!env.production && isOfDeveloper(url)) return true
   return env.returnUrls.some((entry) => {
     const { protocol, host, pathname } = new URL(entry)
-    if (wanted.protocol !== protocol) return false
+    if (url.protocol !== protocol) return false
     if (!host && !pathname) return true // an app's own scheme, as myapp://
     const under = pathname.endsWith('/') ? pathname : `${pathname}/`
-    return wanted.host === host &&
-      (wanted.pathname === pathname || wanted.pathname.startsWith(under))
+    return url.host === host &&
+      (url.pathname === pathname || url.pathname.startsWith(under))
   })
 }
 
@@ -201,10 +201,10 @@ const anyEvent = {
   // One of them: it says who sends.
   headers: z.object({
     hashstring: signature.describe(
-      'Of Tap: HMAC-SHA256 in hex over the facts of the event, with the secret key.',
+      'Of Tap: HMAC-SHA256 in hex over the fields of the event, with the secret key.',
     ),
     'myfatoorah-signature': signature.describe(
-      'Of MyFatoorah: HMAC-SHA256 in Base64 over the facts of the event, with the webhook secret.',
+      'Of MyFatoorah: HMAC-SHA256 in Base64 over the fields of the event, with the webhook secret.',
     ),
     'sandbox-signature': signature
       .openapi({ example: `t=1793491200,v1=${'0a'.repeat(32)}` })

@@ -5,12 +5,12 @@ import type { ApiContext, ApiEnv } from '../../_shared/context.ts'
 import { backend } from '../../_shared/db.ts'
 import { env } from '../../_shared/env.ts'
 import { secret } from '../../_shared/read-setting.ts'
-import type { Truth } from '../../payments/provider.ts'
+import type { ChargeAnswer } from '../../payments/provider.ts'
 import { signature } from '../../payments/sandbox.ts'
 import { sendPage } from '../http/answers.ts'
 import { problem } from '../http/problem.ts'
 
-type Charge = Truth & { title: string; returnUrl: string }
+type Charge = ChargeAnswer & { title: string; returnUrl: string }
 
 const style = raw(`
 * { box-sizing: border-box }

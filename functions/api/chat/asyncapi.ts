@@ -42,7 +42,7 @@ const fromGateway = schemasOf<Omit<Outgoing, 'ack'>>()({
     conversationId: conversationId.optional().describe(
       'The conversation that the socket is out of, where this is no answer.',
     ),
-  }).describe('A frame was refused, or a right has ended. Some codes add facts.'),
+  }).describe('A frame was refused, or a right has ended. Some codes add details.'),
 })
 
 /** The data of `ack`, by the event that it answers. */

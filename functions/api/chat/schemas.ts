@@ -28,7 +28,7 @@ export const Message = schemaOf<MessageOnTheWire>()(
 
 const LastMessage = schemaOf<MessageSummary>()(z.object({
   id: z.uuid(),
-  seq: z.int().min(1).describe('Its place in the conversation.'),
+  seq: z.int().min(1).describe('Its number in the conversation.'),
   type: messageType,
   preview: z.string().describe('The beginning of its text, or its kind in Arabic.'),
   mine: z.boolean().describe('Whether this side sent it.'),

@@ -3,7 +3,7 @@
  * refusals, headers and who may call it.
  */
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
-import type { Facts } from './facts.ts'
+import type { RouteDefinition } from './route-definition.ts'
 import {
   answerHeaders,
   rateHeaders,
@@ -28,7 +28,7 @@ export function describeApi({ openAPIRegistry }: App, url: string): Document {
   const { openAPIRegistry: registry } = described
   registry.register('Problem', Problem)
   const routes = openAPIRegistry.definitions
-    .flatMap((one) => one.type === 'route' ? [one.route as Facts] : [])
+    .flatMap((one) => one.type === 'route' ? [one.route as RouteDefinition] : [])
   for (const one of routes) registry.registerPath(describeRoute(one))
   const document = described.getOpenAPI31Document({
     openapi: '3.1.0',
@@ -73,8 +73,8 @@ function sayBesideReferences(part: object) {
   }
 }
 
-/** A route as OpenAPI knows it, without the facts that are ours. */
-function describeRoute(route: Facts): RouteConfig {
+/** A route as OpenAPI knows it, without what only this project knows. */
+function describeRoute(route: RouteDefinition): RouteConfig {
   const {
     needs,
     errors: _errors,
@@ -105,14 +105,14 @@ function describeRoute(route: Facts): RouteConfig {
   }
 }
 
-const needed: Record<NonNullable<Facts['needs']>, string> = {
+const needed: Record<NonNullable<RouteDefinition['needs']>, string> = {
   identity: 'Acts as the active identity, which has to be `active`.',
   company: 'The active identity has to be a company.',
   office: 'The active identity has to be an office.',
   admin: 'For administrators.',
 }
 
-function headersOf({ security, guestCache, tags, unlimited, responses }: Facts) {
+function headersOf({ security, guestCache, tags, unlimited, responses }: RouteDefinition) {
   return [
     ...(security ? [] : ['AuthIgnored'] as const),
     ...(guestCache ? ['CacheControl'] as const : []),

@@ -76,8 +76,8 @@ export const sharedResponses = () =>
   Object.fromEntries(Object.entries(shared).map(([name, codes]) => [name, responseOf(codes)]))
 
 const requestId = '6f1e2d3c-4b5a-4798-8765-43210fedcba9'
-/** A fact for each place that texts leave open. */
-const facts: Record<string, Detail> = {
+/** A value for each placeholder of the texts. */
+const examples: Record<string, Detail> = {
   seconds: { retryAfter: 45 },
   max: { max: 10 },
   reason: { reason: 'إعلانات مكررة' },
@@ -89,8 +89,8 @@ const facts: Record<string, Detail> = {
 export const examplesOf = (codes: Iterable<ErrorCode>) =>
   Object.fromEntries([...codes].map((code) => {
     const [, , text] = errors[code]
-    const places = [...text.matchAll(/\{(\w+)\}/g)].map(([, place]) => facts[place])
-    const detail = Object.assign({}, ...places)
+    const details = [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => examples[name])
+    const detail = Object.assign({}, ...details)
     const error = errorBody(code, detail, { english: false, requestId })
     return [code, { summary: text, value: { error } }]
   }))

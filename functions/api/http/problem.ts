@@ -34,11 +34,11 @@ export const Problem = z
         .describe('What is wrong with the input, where that is what is wrong.'),
       retryAfter: z.int().min(0).optional().describe('Seconds, also in Retry-After.'),
       requestId: z.uuid().describe('Also in X-Request-Id; for questions to support.'),
-    }).describe('Some codes add facts, such as attemptsLeft of otp_invalid.'),
+    }).describe('Some codes add details, such as attemptsLeft of otp_invalid.'),
   })
   .openapi('Problem', { description: 'The one shape of every error.' })
 
-/** The contract's answer to a failure; extra facts of a code stand beside its text. */
+/** The contract's answer to a failure; extra details of a code stand beside its text. */
 export function problem(c: ApiContext, code: ErrorCode, detail: Detail = {}) {
   const [status] = errors[code]
   const headers = c.get('headers')

@@ -4,7 +4,7 @@
  */
 import { z } from '@hono/zod-openapi'
 import { type ErrorCode, isErrorCode } from '../../_shared/errors.ts'
-import { type Facts, needs } from './facts.ts'
+import { needs, type RouteDefinition } from './route-definition.ts'
 
 const account = ['account_suspended', 'account_banned'] as const
 /** Also of a public route whose caller names the identity that it expects. */
@@ -17,7 +17,7 @@ const sentBody = [
   'content_type_unsupported',
 ] as const
 
-export function codesOf(route: Facts): ErrorCode[] {
+export function codesOf(route: RouteDefinition): ErrorCode[] {
   const { method, security, tags, request = {}, errors = [], unlimited, unknownKey } = route
   const ofService = tags[0] === 'service'
   const { params, query, headers, body } = request

@@ -14,7 +14,7 @@ import {
   requireToken,
   validateEnvelope,
 } from './checks.ts'
-import type { Facts } from './facts.ts'
+import type { RouteDefinition } from './route-definition.ts'
 import { invalid } from './problem.ts'
 import { limitReads, limitRefusedWrites } from './worker-rates.ts'
 
@@ -27,25 +27,26 @@ export const area = () =>
   })
 
 /** A route of the API: as createRoute, with the checks of every route and those of its own. */
-export function route<R extends Facts>(facts: R) {
-  const { checks = [], unlimited = false, unknownKey, guestCache, request = {}, method } = facts
+export function route<R extends RouteDefinition>(definition: R) {
+  const { checks = [], unlimited = false, unknownKey, guestCache, request = {}, method } =
+    definition
   catchThrowingValidators(request)
   const upload = request.body?.content['multipart/form-data'] !== undefined
   const isGet = method === 'get'
-  const isRead = isGet || facts.reads
-  const limited = facts.tags[0] !== 'service' && isRead
+  const isRead = isGet || definition.reads
+  const limited = definition.tags[0] !== 'service' && isRead
   // Size, token, form: the order of the contract. Uploads read their own body, part by part.
   const all = inOrder([
     ...(isGet ? [] : [upload ? rejectLargeUpload : readBody]),
     ...checks,
     ...(guestCache ? [cacheForGuests(guestCache)] : []),
     ...(limited ? [limitReads] : []),
-    validateEnvelope(unknownKey, facts.idempotent),
+    validateEnvelope(unknownKey, definition.idempotent),
     ...(isGet || request.body ? [] : [rejectBody]),
     ...(request.query ? [] : [rejectQuery]),
   ])
   const middleware = isRead || unlimited ? all : [limitRefusedWrites, all]
-  return createRoute({ ...facts, middleware } as unknown as R)
+  return createRoute({ ...definition, middleware } as unknown as R)
 }
 
 type Input = NonNullable<RouteConfig['request']>
@@ -134,7 +135,7 @@ export const Limit = inQuery(z.int().min(1).max(50)).default(20).openapi({
 
 const malformed = { error: 'cursor_invalid' }
 
-/** The opaque place after the last row seen; the database reads it. */
+/** The opaque cursor after the last row seen; the database reads it. */
 export const Cursor = z.string(malformed).min(1, malformed).max(4000, malformed).describe(
   'nextCursor of the page before; nothing for the first page.',
 )

@@ -14,7 +14,7 @@ let taken = 0
 const waiting: (() => void)[] = []
 
 /** What guests are asking at the moment, by path and query. */
-const asked = new Map<string, Promise<string>>()
+const inFlight = new Map<string, Promise<string>>()
 
 /**
  * Runs a search when a slot is free. 503 service_unavailable after a second of waiting. Guests who ask
@@ -27,10 +27,10 @@ export async function inSearchQueue(
   const { url, method } = c.req
   if (c.get('caller').role !== 'anon' || method === 'POST') return await withSlot(work)
   const question = url.slice(url.indexOf('/', 8))
-  let answer = asked.get(question)
+  let answer = inFlight.get(question)
   if (!answer) {
-    answer = withSlot(work).finally(() => asked.delete(question))
-    asked.set(question, answer)
+    answer = withSlot(work).finally(() => inFlight.delete(question))
+    inFlight.set(question, answer)
   }
   return await answer
 }
@@ -53,10 +53,10 @@ async function freeSlot(): Promise<void> {
   try {
     await withTimeout(maxWait, entered, 'service_unavailable')
   } catch {
-    const place = waiting.indexOf(enter)
+    const index = waiting.indexOf(enter)
     // Called in at this very moment: the slot is its own.
-    if (place < 0) return
-    waiting.splice(place, 1)
+    if (index < 0) return
+    waiting.splice(index, 1)
     throw new Refusal('service_unavailable', { retryAfter: 2 })
   }
 }

@@ -63,7 +63,7 @@ const Uploaded = z
     propertyId: z.uuid().nullable().describe('The listing; null: still to be created.'),
     uploadSessionId: z.uuid().describe('To be sent with `POST /properties`.'),
     files: z.array(z.object({
-      index: Count.describe('Its place among the files as they were sent.'),
+      index: Count.describe('Its position among the files as they were sent.'),
       name: z.string().describe('As sent; text to show, never a path.'),
       ok: z.boolean().describe('Whether it was accepted.'),
       mediaId: z.uuid().optional().describe('Of an accepted one.'),
@@ -110,7 +110,7 @@ const listings = route({
       type: 'integer',
       minimum: 0,
       maximum: 999,
-      description: 'The place of the first of these pictures; without it they go to the end.',
+      description: 'The position of the first of these pictures; without it they go to the end.',
     },
   }),
   responses: {

@@ -33,15 +33,15 @@ export function openForm(c: ApiContext, startedAt: number, maxParts: number): Up
 async function* timed(reader: ReadableStreamDefaultReader<Uint8Array>, end: number) {
   let [size, waited, received] = [0, 0, 0]
   for (;;) {
-    const asked = Date.now()
+    const startedAt = Date.now()
     const { done, value } = await receiveWithin(
-      Math.min(minPace.ms - waited, end - asked),
+      Math.min(minPace.ms - waited, end - startedAt),
       reader.read(),
     )
     if (done) return
     size += value.length
     if (size > uploadLimit) throw new Refusal('body_too_large')
-    waited += Date.now() - asked
+    waited += Date.now() - startedAt
     received += value.length
     if (received >= minPace.bytes) waited = received = 0
     else if (waited >= minPace.ms) throw new Refusal('upload_timeout')

@@ -55,8 +55,8 @@ export async function withBuffer<T>(work: (buffer: UploadBuffer) => Promise<T>):
 async function allocate(size: number, owner: UploadBuffer): Promise<Bytes> {
   for (const until = Date.now() + maxWait;;) {
     const limit = buffers.values().next().value === owner ? total : total - reserve
-    const place = idle.findIndex((bytes) => bytes.length === size)
-    if (place >= 0 && allocated <= limit) return idle.splice(place, 1)[0]
+    const found = idle.findIndex((bytes) => bytes.length === size)
+    if (found >= 0 && allocated <= limit) return idle.splice(found, 1)[0]
     // Idle memory of another size makes way.
     while (allocated + size > limit && idle.length) allocated -= idle.shift()!.length
     if (allocated + size <= limit) {

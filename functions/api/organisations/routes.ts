@@ -28,7 +28,7 @@ import {
 const tags = ['organisations']
 const OneOrganisation = z.strictObject({ id: z.uuid() })
 
-const Wanted = z.strictObject({
+const OrganisationFilters = z.strictObject({
   q: z.string().max(200).optional().describe('Words of the name, or their beginnings.'),
   governorateId: z.string().max(60).optional().describe('Those in this governorate.'),
   areaId: z.string().max(60).optional().describe('Those in this area.'),
@@ -63,7 +63,7 @@ for (const { one, many, own } of Object.values(names)) {
     summary: `List verified ${many}`,
     description: 'Those that are active and verified.',
     errors: ['area_invalid'],
-    request: { query: Wanted },
+    request: { query: OrganisationFilters },
     responses: { 200: json(OrganisationList, 'In the requested order.') },
   })
 
@@ -146,8 +146,8 @@ for (const { one, many, own } of Object.values(names)) {
 
   organisations
     .openapi(list, async (c) => {
-      const { cursor, limit, ...wanted } = c.req.valid('query')
-      const page = { ...wanted, pageCursor: cursor, pageSize: limit }
+      const { cursor, limit, ...filters } = c.req.valid('query')
+      const page = { ...filters, pageCursor: cursor, pageSize: limit }
       return send(c, await call(c, `list_${many}`, page))
     })
     .openapi(profile, async (c) => send(c, await call(c, `get_${one}_profile`, {})))

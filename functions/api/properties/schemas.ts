@@ -69,7 +69,9 @@ export const Media = z.object({
   url: z.url().describe('Address of the picture.'),
   width: z.int().min(1).describe('In pixels, as it is stored.'),
   height: z.int().min(1).describe('In pixels, as it is stored.'),
-  position: Count.describe('Its place among the pictures; the first is the one that lists show.'),
+  position: Count.describe(
+    'Its position among the pictures; the first is the one that lists show.',
+  ),
 })
 
 const Owner = z

@@ -80,7 +80,7 @@ const list = route({
 })
 
 export const feed = area().openapi(list, async (c) => {
-  const { limit, ...place } = c.req.valid('query')
-  const args = { ...place, pageSize: limit }
+  const { limit, ...position } = c.req.valid('query')
+  const args = { ...position, pageSize: limit }
   return send(c, await inSearchQueue(c, () => call(c, 'list_feed', args, { isText: true })))
 })

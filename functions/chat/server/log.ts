@@ -1,3 +1,3 @@
 /** One JSON line; never a token or what people write to one another. */
-export const log = (facts: Record<string, unknown>) =>
-  console.log(JSON.stringify({ time: new Date().toISOString(), ...facts }))
+export const log = (fields: Record<string, unknown>) =>
+  console.log(JSON.stringify({ time: new Date().toISOString(), ...fields }))

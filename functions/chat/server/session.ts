@@ -159,10 +159,10 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
   }
 
   private async join(
-    { conversationId: wanted, afterSeq }: { conversationId: string; afterSeq?: number },
+    { conversationId: requestedId, afterSeq }: { conversationId: string; afterSeq?: number },
     ref?: Ref,
   ) {
-    const { conversationId, lastSeq } = await findConversation(this, wanted)
+    const { conversationId, lastSeq } = await findConversation(this, requestedId)
     if (this.isClosed) return
     const before = this.conversations.get(conversationId)
     if (!before && this.conversations.size >= limits.conversations) {

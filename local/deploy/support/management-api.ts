@@ -21,7 +21,7 @@ export async function startPlatform(
   database: { url: string; adminUrl: string },
 ): Promise<Platform> {
   const pooler = new URL(database.url)
-  const [user, place] = [`postgres.${ref}`, `${pooler.host}${pooler.pathname}`]
+  const [user, address] = [`postgres.${ref}`, `${pooler.host}${pooler.pathname}`]
   let api = { db_schema: 'public,graphql_public', db_extra_search_path: 'public, extensions' }
   let tls = false
   let roleCount = 0
@@ -63,7 +63,7 @@ export async function startPlatform(
     forgets: new Set(),
     forwarded: (sent) => [...(sent ? [sent] : []), '198.51.100.7', '10.0.0.3'].join(', '),
     lag: 0,
-    jobs: { keep_decoy: { done: 1 }, sweep_codes: { done: 0 } },
+    jobs: { keep_decoy: { done: 1 }, purge_codes: { done: 0 } },
   }
 
   const rest = () => ({
@@ -149,8 +149,8 @@ export async function startPlatform(
       db_host: pooler.hostname,
       db_port: Number(pooler.port),
       db_name: 'postgres',
-      connection_string: `postgresql://${user}:[YOUR-PASSWORD]@${place}`,
-      connectionString: `postgresql://${user}:[YOUR-PASSWORD]@${place}`,
+      connection_string: `postgresql://${user}:[YOUR-PASSWORD]@${address}`,
+      connectionString: `postgresql://${user}:[YOUR-PASSWORD]@${address}`,
       default_pool_size: 15,
       max_client_conn: 200,
       pool_mode: 'transaction',

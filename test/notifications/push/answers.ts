@@ -111,10 +111,10 @@ testLocally('delays grow, and after eight tries a push is given up', async () =>
     await agePushes(sara)
   }
   expect(waits).toHaveLength(8)
-  const usual = [5, 20, 80, 320, 1280, 3600, 3600, 3600]
+  const expected = [5, 20, 80, 320, 1280, 3600, 3600, 3600]
   waits.forEach((wait, i) => {
-    expect(wait).toBeGreaterThan(usual[i]! * 0.75 - 3)
-    expect(wait).toBeLessThan(usual[i]! * 1.25 + 2)
+    expect(wait).toBeGreaterThan(expected[i]! * 0.75 - 3)
+    expect(wait).toBeLessThan(expected[i]! * 1.25 + 2)
   })
   expect(fcm.sentTo(pushToken)).toHaveLength(8)
   expect(await waitingPushes(sara)).toEqual([])

@@ -1,4 +1,4 @@
-/** Messages that many send at once, which the functions give to the database together. */
+/** Messages that many send at once, which the functions give to the database in one batch. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
@@ -22,7 +22,7 @@ const conversations = (count: number) =>
   Promise.all(Array.from({ length: count }, () => startConversation()))
 
 /** As the functions ask for several. */
-async function sendTogether(messages: { by: Person; to: string; body?: string; id?: string }[]) {
+async function sendBatch(messages: { by: Person; to: string; body?: string; id?: string }[]) {
   const { rows: sessions } = await database().query(
     'select distinct on (user_id) user_id, id from auth.sessions where user_id = any ($1)',
     [messages.map(({ by }) => by.id)],
@@ -100,7 +100,7 @@ test('only what goes through at once is sent with others: not what was sent, or 
   const { clientMessageId, ...message } = textMessage('نص')
   await postMessage(two!.a, two!.conversationId, { clientMessageId, ...message })
   await three!.b.post(`/blocks/${three!.a.identityId}`)
-  const outcomes = await sendTogether([
+  const outcomes = await sendBatch([
     { by: one!.a, to: one!.conversationId },
     { by: two!.a, to: two!.conversationId, id: clientMessageId },
     { by: three!.a, to: three!.conversationId },
@@ -125,7 +125,7 @@ test('a message in a locked conversation is left, and the others do not wait for
     await holder.query('select from public.conversations where id = $1 for update', [
       held!.conversationId,
     ])
-    const outcomes = await sendTogether([
+    const outcomes = await sendBatch([
       { by: held!.a, to: held!.conversationId },
       { by: free!.a, to: free!.conversationId },
     ])
@@ -147,7 +147,7 @@ test('somebody whose session has ended, or whose account may not act, sends noth
     suspended!.a.id,
   ])
   expect(
-    await sendTogether([
+    await sendBatch([
       { by: gone!.a, to: gone!.conversationId },
       { by: suspended!.a, to: suspended!.conversationId },
     ]),

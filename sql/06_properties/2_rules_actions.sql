@@ -4,10 +4,10 @@
 --   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active for 90 days
 --   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
 --
--- An act sets the state only: what a state brings with it is in 2_rules_states.sql.
+-- An action sets the state only: what a state brings with it is in 2_rules_states.sql.
 
-create function private.property_acts()
-  returns table (act text, from_statuses text[], only_type text)
+create function private.property_actions()
+  returns table (action text, from_statuses text[], only_type text)
   language sql
   immutable
   rows 10
@@ -26,31 +26,31 @@ as $$
     ('mark-exchanged', '{active}', 'EXCHANGE'),
     ('confirm-available', '{active}', null)
 $$;
-comment on function private.property_acts is
+comment on function private.property_actions is
   'What an owner can do to a listing, from which states, and for which type only.';
 
-create function private.allowed_acts(property public.properties) returns text[]
+create function private.allowed_actions(property public.properties) returns text[]
   language sql
   stable
   set search_path = ''
 as $$
   select array(
-    select acts.act from private.property_acts() as acts
-    where property.status = any (acts.from_statuses)
-      and coalesce(acts.only_type = property.type, true)
-      and (acts.act <> 'renew' or property.expires_at > now() - interval '90 days')
+    select actions.action from private.property_actions() as actions
+    where property.status = any (actions.from_statuses)
+      and coalesce(actions.only_type = property.type, true)
+      and (actions.action <> 'renew' or property.expires_at > now() - interval '90 days')
   )
 $$;
-comment on function private.allowed_acts is 'What the owner can do to a listing now.';
+comment on function private.allowed_actions is 'What the owner can do to a listing now.';
 
-create function private.refuse_act(property public.properties) returns void
+create function private.refuse_action(property public.properties) returns void
   language sql
   set search_path = ''
 as $$
   select private.refuse(409, 'property_state_conflict', jsonb_build_object(
-    'from', property.status, 'allowed', private.allowed_acts(property)))
+    'from', property.status, 'allowed', private.allowed_actions(property)))
 $$;
-comment on function private.refuse_act is
+comment on function private.refuse_action is
   '409 property_state_conflict, with the state of the listing and what can be done in it.';
 
 create function private.lock_own_property(property_id uuid) returns public.properties
@@ -85,7 +85,7 @@ declare
 begin
   if property.status not in ('draft', 'pending_review', 'active', 'rejected', 'paused', 'expired')
   then
-    perform private.refuse_act(property);
+    perform private.refuse_action(property);
   end if;
   return property;
 end

@@ -11,7 +11,7 @@ export const needs = {
   admin: ['admin_only'],
 } as const satisfies Record<string, readonly ErrorCode[]>
 
-export type Facts = Omit<RouteConfig, 'middleware'> & {
+export type RouteDefinition = Omit<RouteConfig, 'middleware'> & {
   operationId: string
   tags: string[]
   summary: string

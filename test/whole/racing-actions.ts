@@ -28,10 +28,10 @@ export const device = () => ({
   pushToken: `token-${randomUUID()}`,
 })
 
-type Act = (by: Side, about: Side, talk: string) => RawRequest
+type Action = (by: Side, about: Side, talk: string) => RawRequest
 
 /** Actions of people, alone and towards one another. */
-export const acts: Record<string, Act> = {
+export const actions: Record<string, Action> = {
   message: (_by, _about, talk) => ({
     path: `/conversations/${talk}/messages`,
     body: textMessage('هلا'),
@@ -122,7 +122,7 @@ const decide = (id: string, decision: string) => ({
 })
 
 /** Actions of admins on somebody, and their reversal where there is one. */
-export const adminActs: Record<string, (whom: Side) => RawRequest[]> = {
+export const adminActions: Record<string, (whom: Side) => RawRequest[]> = {
   'suspends the account': ({ id }) => [status(id, 'suspended')],
   'bans the account': ({ id }) => [status(id, 'banned')],
   'suspends and releases the account': ({ id }) => [status(id, 'suspended'), status(id, 'active')],

@@ -34,41 +34,41 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
   const many = 'generate_series(1, 50000) as n'
   const planted: [job: string, table: string, insert: string, old: string][] = [
     [
-      'sweep_rates',
+      'purge_rates',
       'private.rate_hits',
       `(rule, subject, hits, expires_at)
        select 'favorites', 'planted ' || n, array[now()], now() - interval '1 hour' from ${many}`,
       `subject like 'planted %'`,
     ],
     [
-      'sweep_codes',
+      'purge_codes',
       'private.codes',
       `(purpose, identifier, hmac, created_at)
        select 'reset', 'planted ' || n, '\\x00', now() - interval '2 days' from ${many}`,
       `identifier like 'planted %'`,
     ],
     [
-      'sweep_codes',
+      'purge_codes',
       'private.registrations',
       `(id, phone, sealed_password, created_at)
        select gen_random_uuid(), 'planted ' || n, '', now() - interval '2 hours' from ${many}`,
       `phone like 'planted %'`,
     ],
     [
-      'sweep_codes',
+      'purge_codes',
       'private.email_claims',
       `(email, claimed_at) select 'planted ' || n, now() - interval '2 hours' from ${many}`,
       `email like 'planted %'`,
     ],
     [
-      'sweep_idempotency_keys',
+      'purge_idempotency_keys',
       'private.idempotency_keys',
       `(account_id, key, request_hash, created_at)
        select $1, 'planted ' || n, '\\x00', now() - interval '2 days' from ${many}`,
       `key like 'planted %'`,
     ],
     [
-      'sweep_notification_events',
+      'purge_notification_events',
       'private.notification_events',
       `(kind, property_id, notified_at, created_at)
        select 'favorite_price_drop', gen_random_uuid(),
@@ -77,13 +77,13 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
       `created_at < now() - interval '2 days'`,
     ],
     [
-      'sweep_social_tokens',
+      'purge_social_tokens',
       'private.social_tokens',
       `(key, expires_at) select 'planted ' || n, now() - interval '1 hour' from ${many}`,
       `key like 'planted %'`,
     ],
     [
-      'sweep_notifications',
+      'purge_notifications',
       'public.notifications',
       `(account_id, kind, title_ar, body_ar, title_en, body_en, route, read_at, created_at)
        select $1, 'system', 'x', 'x', 'x', 'x', 'notifications', now(), now() - interval '200 days'
@@ -91,14 +91,14 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
       `created_at < now() - interval '180 days'`,
     ],
     [
-      'sweep_office_ranks',
+      'purge_office_ranks',
       'private.office_ranks',
       `(identity_id, since, until)
        select gen_random_uuid(), now() - interval '9 hours', now() - interval '8 hours' from ${many}`,
       `until < now() - interval '7 hours'`,
     ],
     [
-      'sweep_publications',
+      'purge_publications',
       'private.publications',
       `(property_id, type, published_at, since, until)
        select gen_random_uuid(), 'SALE', now() - interval '9 hours', now() - interval '9 hours',
@@ -106,14 +106,14 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
       `until < now() - interval '7 hours'`,
     ],
     [
-      'sweep_views',
+      'purge_views',
       'private.property_views',
       `(property_id, identity_id, day, counted)
        select gen_random_uuid(), gen_random_uuid(), now()::date - 9, n % 2 = 0 from ${many}`,
       'day < now()::date - 8',
     ],
     [
-      'sweep_alarms',
+      'purge_alarms',
       'private.alarms',
       `(kind, subject_id, settled_at)
        select 'planted', n::text, now() - interval '400 days' from ${many}`,
@@ -121,7 +121,7 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
     ],
     // Of people who were deleted, and two that say something of nobody.
     [
-      'sweep_auth_audit',
+      'purge_auth_audit',
       'auth.audit_log_entries',
       `(id, payload, created_at)
        select gen_random_uuid(), case n when 1 then '{"actor_id":"planted"}' when 2 then null
@@ -213,7 +213,7 @@ describe('a row that a job fails on', () => {
     after: string,
     make: (person: Person) => Promise<string>,
   ][] = [
-    ['lapse_plan', 'public.subscriptions', 'status', 'lapsed', async (person) => {
+    ['downgrade_plan', 'public.subscriptions', 'status', 'expired', async (person) => {
       const id = await givePlan(person.identityId, 'plus')
       await database().query(
         `update public.subscriptions
@@ -296,7 +296,7 @@ describe('a row that a job fails on', () => {
       )
       expect(Number(rows[0].done)).toBe(1)
       const reported = await client.query(
-        `select facts ->> 'code' as code from private.alarms where subject_id = 'planted_step 2'`,
+        `select details ->> 'code' as code from private.alarms where subject_id = 'planted_step 2'`,
       )
       expect(reported.rows).toEqual([{ code: '57014' }])
       expect(
@@ -309,16 +309,16 @@ describe('a row that a job fails on', () => {
   })
 
   test('a job that fails as a whole is an alarm until it goes well again', async () => {
-    await database().query('alter function private.sweep_rates() rename to sweep_rates_away')
+    await database().query('alter function private.purge_rates() rename to purge_rates_away')
     try {
-      expect(await runJobs()).toMatchObject({ sweep_rates: { error: expect.any(String) } })
-      expect(await alarmsAbout('sweep_rates')).toContain('job_failed')
+      expect(await runJobs()).toMatchObject({ purge_rates: { error: expect.any(String) } })
+      expect(await alarmsAbout('purge_rates')).toContain('job_failed')
     } finally {
-      await database().query('alter function private.sweep_rates_away() rename to sweep_rates')
+      await database().query('alter function private.purge_rates_away() rename to purge_rates')
     }
     await runJobs()
     const { rows } = await database().query(
-      `select from private.alarms where subject_id = 'sweep_rates' and settled_at is null`,
+      `select from private.alarms where subject_id = 'purge_rates' and settled_at is null`,
     )
     expect(rows).toHaveLength(0)
   })

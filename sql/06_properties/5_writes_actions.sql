@@ -1,12 +1,12 @@
--- What an owner does to a listing; which act is allowed when is in 2_rules_acts.sql.
+-- What an owner does to a listing; which action is allowed when is in 2_rules_actions.sql.
 
-create function private.act_on_property(property_id uuid, act text) returns json
+create function private.act_on_property(property_id uuid, action text) returns json
   language plpgsql
   security definer -- clients have no write grant; works on own listings only
   set search_path = ''
 as $$
 declare
-  makes_active boolean := act in ('publish', 'resume', 'renew');
+  makes_active boolean := action in ('publish', 'resume', 'renew');
   owner_id uuid := private.require_identity();
   property public.properties;
 begin
@@ -16,24 +16,24 @@ begin
     perform private.lock_quota(owner_id);
   end if;
   property := private.lock_own_property(property_id);
-  if not act = any (private.allowed_acts(property)) then
-    perform private.refuse_act(property);
+  if not action = any (private.allowed_actions(property)) then
+    perform private.refuse_action(property);
   end if;
   case
-    when act = 'publish' then
+    when action = 'publish' then
       property := private.submit_property(property);
-    when act = 'pause' then
+    when action = 'pause' then
       property.status := 'paused';
-    when act in ('resume', 'renew') then
+    when action in ('resume', 'renew') then
       property.status := 'active';
-    when act = 'archive' then
+    when action = 'archive' then
       property.status := 'archived';
-    when act = 'restore' then
+    when action = 'restore' then
       property.status := 'draft';
-    when act = 'confirm-available' then
+    when action = 'confirm-available' then
       property.confirmed_at := now();
     else -- mark-sold, mark-rented, mark-exchanged
-      property.status := substr(act, length('mark-') + 1);
+      property.status := substr(action, length('mark-') + 1);
   end case;
   if makes_active then
     perform private.check_quota(property.owner_identity_id);
@@ -44,7 +44,7 @@ begin
 end
 $$;
 comment on function private.act_on_property is
-  'Does one of property_acts to an own listing. 404 property_not_found, 409 '
+  'Does one of property_actions to an own listing. 404 property_not_found, 409 '
   'property_state_conflict, 402 quota_exceeded.';
 
 grant execute on function private.act_on_property to authenticated;

@@ -1,5 +1,5 @@
--- Chat: messages of several callers in one transaction. Most of what one costs is the same for many.
--- The functions gather what comes at once (functions/_shared/store-message.ts).
+-- Chat: a batch of messages of several callers in one transaction. Most of what one costs is the
+-- same for many. The functions collect what comes at once (functions/_shared/store-message.ts).
 --
 -- Only what goes through at once is sent here. Whatever else there is to say of a message, a refusal
 -- or that it was sent before, api.send_message says of it alone.
@@ -9,7 +9,7 @@ create type private.sent_text as (
   body text, hit timestamptz, rate text
 );
 comment on type private.sent_text is
-  'A text that is being sent with others: its place among them, and how its rate was counted.';
+  'A text that is being sent with others: its position among them, and how its rate was counted.';
 
 create type private.locked_text as (
   nth bigint, conversation_id uuid, sender_id uuid, client_message_id text, body text
@@ -147,9 +147,9 @@ begin
         'rate', sent.rate,
         'answer', json_build_object('created', true, 'message', delivery.message_json))
       end
-      order by place.nth)
-    from generate_series(1, jsonb_array_length(messages)) as place (nth)
-    left join unnest(counted) as sent on sent.nth = place.nth
+      order by series.nth)
+    from generate_series(1, jsonb_array_length(messages)) as series (nth)
+    left join unnest(counted) as sent on sent.nth = series.nth
     left join unnest(deliveries) as delivery
       on (delivery.message).conversation_id = sent.conversation_id
       and (delivery.message).client_message_id = sent.client_message_id
