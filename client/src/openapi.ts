@@ -2835,7 +2835,7 @@ export interface components {
     schemas: {
         /** @description The one shape of every error. */
         Problem: {
-            /** @description Some codes add facts, such as attemptsLeft of otp_invalid. */
+            /** @description Some codes add details, such as attemptsLeft of otp_invalid. */
             error: {
                 /**
                  * @description What went wrong, for programs; each operation lists its own.
@@ -2911,7 +2911,7 @@ export interface components {
                 code: string;
                 /** @description The HTTP status that it comes with. */
                 status: number;
-                /** @description The Arabic text, with {places} for facts. */
+                /** @description The Arabic text, with {placeholders} for details. */
                 ar: string;
                 /** @description The English text. */
                 en: string;
@@ -3420,7 +3420,7 @@ export interface components {
                 width: number;
                 /** @description In pixels, as it is stored. */
                 height: number;
-                /** @description Its place among the pictures; the first is the one that lists show. */
+                /** @description Its position among the pictures; the first is the one that lists show. */
                 position: number;
             }[];
             owner: components["schemas"]["Owner"];
@@ -3751,7 +3751,7 @@ export interface components {
             isNewAccount: boolean;
         };
         /** @description A code is on its way, if there is such an account. */
-        CodeAsked: {
+        CodeRequested: {
             /** @description Seconds until another code can be asked for. */
             resendAfter: number;
         };
@@ -3929,7 +3929,7 @@ export interface components {
             lastMessage: {
                 /** Format: uuid */
                 id: string;
-                /** @description Its place in the conversation. */
+                /** @description Its number in the conversation. */
                 seq: number;
                 /**
                  * @description What `body` holds.
@@ -4460,7 +4460,7 @@ export interface components {
             uploadSessionId: string;
             /** @description The outcome of each file, in the order sent. */
             files: {
-                /** @description Its place among the files as they were sent. */
+                /** @description Its position among the files as they were sent. */
                 index: number;
                 /** @description As sent; text to show, never a path. */
                 name: string;
@@ -4476,7 +4476,7 @@ export interface components {
                  * @description Address of the picture.
                  */
                 url?: string;
-                /** @description Its place among the pictures; the first is the one that lists show. */
+                /** @description Its position among the pictures; the first is the one that lists show. */
                 position?: number;
                 /** @description Why it was not accepted. */
                 error?: {
@@ -6247,7 +6247,7 @@ export interface components {
              * @description Identifies the upload session; chosen by the client, or taken from the first answer.
              */
             uploadSessionId?: string;
-            /** @description The place of the first of these pictures; without it they go to the end. */
+            /** @description The position of the first of these pictures; without it they go to the end. */
             startPosition?: number;
         };
         UpdateCompanyProfileBody: {
@@ -7276,7 +7276,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CodeAsked"];
+                    "application/json": components["schemas"]["CodeRequested"];
                 };
             };
         };
@@ -9827,9 +9827,9 @@ export interface operations {
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
-                /** @description Of Tap: HMAC-SHA256 in hex over the facts of the event, with the secret key. */
+                /** @description Of Tap: HMAC-SHA256 in hex over the fields of the event, with the secret key. */
                 hashstring?: string;
-                /** @description Of MyFatoorah: HMAC-SHA256 in Base64 over the facts of the event, with the webhook secret. */
+                /** @description Of MyFatoorah: HMAC-SHA256 in Base64 over the fields of the event, with the webhook secret. */
                 "myfatoorah-signature"?: string;
                 /** @description Of the sandbox: seconds, and HMAC-SHA256 in hex over them, a dot and the body. */
                 "sandbox-signature"?: string;
@@ -9863,9 +9863,9 @@ export interface operations {
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
-                /** @description Of Tap: HMAC-SHA256 in hex over the facts of the event, with the secret key. */
+                /** @description Of Tap: HMAC-SHA256 in hex over the fields of the event, with the secret key. */
                 hashstring?: string;
-                /** @description Of MyFatoorah: HMAC-SHA256 in Base64 over the facts of the event, with the webhook secret. */
+                /** @description Of MyFatoorah: HMAC-SHA256 in Base64 over the fields of the event, with the webhook secret. */
                 "myfatoorah-signature"?: string;
                 /** @description Of the sandbox: seconds, and HMAC-SHA256 in hex over them, a dot and the body. */
                 "sandbox-signature"?: string;

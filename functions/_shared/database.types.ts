@@ -1196,14 +1196,14 @@ isOneToOne: false
                   ]
                 },"payments": {
                   Row: {
-                    "amount": number,"asked_at": string,"captured_at": string | null,"created_at": string,"currency": string,"details": NonNullable<Json>,"id": string,"invoice_id": string,"looked_up_at": string | null,"mode": string,"provider": string,"provider_payment_id": string | null,"provider_ref": string | null,"redirect_url": string | null,"return_url": string,"state": string
+                    "amount": number,"captured_at": string | null,"created_at": string,"currency": string,"details": NonNullable<Json>,"id": string,"invoice_id": string,"looked_up_at": string | null,"mode": string,"provider": string,"provider_payment_id": string | null,"provider_ref": string | null,"redirect_url": string | null,"requested_at": string,"return_url": string,"state": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "amount": number,"asked_at"?: string,"captured_at"?: string | null,"created_at"?: string,"currency"?: string,"details"?: NonNullable<Json>,"id"?: string,"invoice_id": string,"looked_up_at"?: string | null,"mode": string,"provider": string,"provider_payment_id"?: string | null,"provider_ref"?: string | null,"redirect_url"?: string | null,"return_url": string,"state"?: string
+                    "amount": number,"captured_at"?: string | null,"created_at"?: string,"currency"?: string,"details"?: NonNullable<Json>,"id"?: string,"invoice_id": string,"looked_up_at"?: string | null,"mode": string,"provider": string,"provider_payment_id"?: string | null,"provider_ref"?: string | null,"redirect_url"?: string | null,"requested_at"?: string,"return_url": string,"state"?: string
                   }
                   Update: {
-                    "amount"?: number,"asked_at"?: string,"captured_at"?: string | null,"created_at"?: string,"currency"?: string,"details"?: NonNullable<Json>,"id"?: string,"invoice_id"?: string,"looked_up_at"?: string | null,"mode"?: string,"provider"?: string,"provider_payment_id"?: string | null,"provider_ref"?: string | null,"redirect_url"?: string | null,"return_url"?: string,"state"?: string
+                    "amount"?: number,"captured_at"?: string | null,"created_at"?: string,"currency"?: string,"details"?: NonNullable<Json>,"id"?: string,"invoice_id"?: string,"looked_up_at"?: string | null,"mode"?: string,"provider"?: string,"provider_payment_id"?: string | null,"provider_ref"?: string | null,"redirect_url"?: string | null,"requested_at"?: string,"return_url"?: string,"state"?: string
                   }
                   Relationships: [
                     {
@@ -1314,14 +1314,14 @@ isOneToOne: true
                   ]
                 },"refunds": {
                   Row: {
-                    "admin_id": string | null,"amount": number,"asked_at": string | null,"created_at": string,"destination": string,"id": string,"invoice_id": string,"payment_id": string | null,"provider_ref": string | null,"reason": string,"settled_at": string | null,"state": string
+                    "admin_id": string | null,"amount": number,"created_at": string,"destination": string,"id": string,"invoice_id": string,"looked_up_at": string | null,"payment_id": string | null,"provider_ref": string | null,"reason": string,"settled_at": string | null,"state": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "admin_id"?: string | null,"amount": number,"asked_at"?: string | null,"created_at"?: string,"destination": string,"id"?: string,"invoice_id": string,"payment_id"?: string | null,"provider_ref"?: string | null,"reason": string,"settled_at"?: string | null,"state"?: string
+                    "admin_id"?: string | null,"amount": number,"created_at"?: string,"destination": string,"id"?: string,"invoice_id": string,"looked_up_at"?: string | null,"payment_id"?: string | null,"provider_ref"?: string | null,"reason": string,"settled_at"?: string | null,"state"?: string
                   }
                   Update: {
-                    "admin_id"?: string | null,"amount"?: number,"asked_at"?: string | null,"created_at"?: string,"destination"?: string,"id"?: string,"invoice_id"?: string,"payment_id"?: string | null,"provider_ref"?: string | null,"reason"?: string,"settled_at"?: string | null,"state"?: string
+                    "admin_id"?: string | null,"amount"?: number,"created_at"?: string,"destination"?: string,"id"?: string,"invoice_id"?: string,"looked_up_at"?: string | null,"payment_id"?: string | null,"provider_ref"?: string | null,"reason"?: string,"settled_at"?: string | null,"state"?: string
                   }
                   Relationships: [
                     {
@@ -1575,14 +1575,14 @@ isOneToOne: false
           Views: {
             "admin_alarms": {
                   Row: {
-                    "facts": NonNullable<Json>,"id": number,"kind": string,"raised_at": string,"subject_id": string
+                    "details": NonNullable<Json>,"id": number,"kind": string,"raised_at": string,"subject_id": string
                   }
                   ComputedFields: never
                   Insert: {
-                           "facts"?: Json | null,"id"?: number | null,"kind"?: string | null,"raised_at"?: string | null,"subject_id"?: string | null
+                           "details"?: Json | null,"id"?: number | null,"kind"?: string | null,"raised_at"?: string | null,"subject_id"?: string | null
                          }
                         Update: {
-                           "facts"?: Json | null,"id"?: number | null,"kind"?: string | null,"raised_at"?: string | null,"subject_id"?: string | null
+                           "details"?: Json | null,"id"?: number | null,"kind"?: string | null,"raised_at"?: string | null,"subject_id"?: string | null
                          }
                         Relationships: [
                     

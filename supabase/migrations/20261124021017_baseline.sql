@@ -121,7 +121,7 @@ create table private.alarms (
   id bigint generated always as identity primary key,
   kind text not null,
   subject_id text not null,
-  facts jsonb not null default '{}',
+  details jsonb not null default '{}',
   raised_at timestamptz not null default now(),
   settled_at timestamptz,
   settled_note text,
@@ -1062,11 +1062,11 @@ create function private.sorted_keys(
   set search_path = ''
 as $$
 declare
-  asked constant text := case sort when 'newest' then '-oldest' else sort end;
-  columns constant jsonb := sorts -> regexp_replace(asked, '^-', '');
+  canonical_sort constant text := case sort when 'newest' then '-oldest' else sort end;
+  columns constant jsonb := sorts -> regexp_replace(canonical_sort, '^-', '');
   value constant text := columns ->> 0;
   id constant text := columns ->> 1;
-  backwards constant boolean := starts_with(asked, '-');
+  backwards constant boolean := starts_with(canonical_sort, '-');
   direction constant text := case when backwards then 'desc' else 'asc' end;
   after constant text := case when after_key is not null then format(' and (%s, %s) %s (%L, %L)',
     value, id, case when backwards then '<' else '>' end, after_key ->> 0, after_key ->> 1) end;
@@ -1091,8 +1091,8 @@ create function private.key_ids(keys jsonb[]) returns text[]
   set search_path = ''
 as $$
   select array(
-    select page.key ->> 1 from unnest(keys) with ordinality as page (key, place)
-    order by page.place
+    select page.key ->> 1 from unnest(keys) with ordinality as page (key, ordinal)
+    order by page.ordinal
   )
 $$;
 comment on function private.key_ids is 'The ids of sorted keys, in their order.';
@@ -1105,7 +1105,7 @@ grant execute on function
 
 -- Alarms: what an admin has to look at. One row for each thing until it is settled.
 
-create function private.raise_alarm(kind text, subject_id text, facts jsonb default '{}')
+create function private.raise_alarm(kind text, subject_id text, details jsonb default '{}')
   returns void
   language plpgsql
   security definer -- writes a closed table, for whatever function noticed it
@@ -1114,8 +1114,8 @@ as $$
 declare
   is_money boolean := raise_alarm.kind ~ '^(wallet|payment|paid|refund|charge)_';
 begin
-  insert into private.alarms (kind, subject_id, facts)
-  values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.facts)
+  insert into private.alarms (kind, subject_id, details)
+  values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.details)
   on conflict do nothing;
   if not found then
     -- Many workers may see the same thing; they must not all write the one row.
@@ -1134,8 +1134,8 @@ begin
 exception
   when others then
     -- The alarm is kept even where notifying the admins is what fails.
-    insert into private.alarms (kind, subject_id, facts)
-    values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.facts)
+    insert into private.alarms (kind, subject_id, details)
+    values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.details)
     on conflict do nothing;
 end
 $$;
@@ -1229,7 +1229,7 @@ comment on function private.for_each is
   'one it stops after the first: for work that locks many rows, which a transaction should do '
   'once.';
 
-create function private.sweep(from_table regclass, by_time text, age interval) returns bigint
+create function private.purge(from_table regclass, by_time text, age interval) returns bigint
   language plpgsql
   security definer -- deletes from closed tables
   set search_path = ''
@@ -1248,27 +1248,27 @@ begin
   return gone;
 end
 $$;
-comment on function private.sweep is
+comment on function private.purge is
   'Deletes up to 1,000 rows of a table, oldest first by a time (a column with an index), and '
   'returns how many; rows that somebody else has locked are left for the next run.';
 
-create function private.sweep_alarms() returns bigint
+create function private.purge_alarms() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  select private.sweep('private.alarms', 'settled_at', '1 year')
+  select private.purge('private.alarms', 'settled_at', '1 year')
 $$;
-comment on function private.sweep_alarms is 'Job: deletes alarms that were settled a year ago.';
+comment on function private.purge_alarms is 'Job: deletes alarms that were settled a year ago.';
 
-create function private.sweep_rates() returns bigint
+create function private.purge_rates() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  select private.sweep('private.rate_hits', 'expires_at', '0')
+  select private.purge('private.rate_hits', 'expires_at', '0')
 $$;
-comment on function private.sweep_rates is 'Job: deletes counters whose window is over.';
+comment on function private.purge_rates is 'Job: deletes counters whose window is over.';
 
 create function private.note_jobs_ran() returns void
   language sql
@@ -1283,7 +1283,7 @@ $$;
 comment on function private.note_jobs_ran is
   'Notes that a run of all jobs has finished; private.health reports it.';
 
-grant execute on function private.sweep_alarms, private.sweep_rates, private.note_jobs_ran
+grant execute on function private.purge_alarms, private.purge_rates, private.note_jobs_ran
   to backend;
 
 -- sql/02_meta/1_tables.sql
@@ -1442,10 +1442,10 @@ as $$
       -- plot_position is plotPosition, as the field of a listing that takes its codes.
       (
         select string_agg(
-          case when place = 1 then word else upper(left(word, 1)) || substr(word, 2) end, ''
-          order by place
+          case when ordinal = 1 then word else upper(left(word, 1)) || substr(word, 2) end, ''
+          order by ordinal
         )
-        from string_to_table(vocabularies.vocabulary, '_') with ordinality as words (word, place)
+        from string_to_table(vocabularies.vocabulary, '_') with ordinality as words (word, ordinal)
       ) as name,
       json_agg(json_build_object(
         'code', vocabularies.code,
@@ -1693,9 +1693,9 @@ create table private.codes (
   registration_id uuid references private.registrations (id) on delete cascade,
   account_id uuid references public.accounts (id) on delete cascade,
   hmac bytea not null,
-  asked_by bytea,
+  requested_by bytea,
   tries integer not null default 0,
-  stranger_tries integer not null default 0,
+  unknown_tries integer not null default 0,
   created_at timestamptz not null default now(),
   used_at timestamptz,
   replaced boolean not null default false
@@ -1705,11 +1705,11 @@ comment on column private.codes.purpose is 'register, reset or delete; a code se
 comment on column private.codes.identifier is 'The phone or email it was sent to.';
 comment on column private.codes.registration_id is 'The registration it belongs to (register).';
 comment on column private.codes.hmac is 'HMAC-SHA256 of purpose, identifier and code.';
-comment on column private.codes.asked_by is
+comment on column private.codes.requested_by is
   'The address that asked for it, as private.address_mark of the identifier; null if unknown.';
 comment on column private.codes.tries is
   'Wrong guesses by whoever named its registration or came from the address that asked for it.';
-comment on column private.codes.stranger_tries is 'Wrong guesses by everybody else together.';
+comment on column private.codes.unknown_tries is 'Wrong guesses by everybody else together.';
 comment on column private.codes.replaced is 'A newer code took its place.';
 create index codes_identifier_idx on private.codes (identifier, purpose, created_at desc);
 create index codes_registration_idx on private.codes (registration_id);
@@ -1725,8 +1725,8 @@ create table private.known_addresses (
   primary key (account_id, mark)
 );
 comment on table private.known_addresses is
-  'Addresses from which an account was signed in to: limits that strangers use up do not apply '
-  'there.';
+  'Addresses from which an account was signed in to: limits that unknown addresses use up do not '
+  'apply there.';
 comment on column private.known_addresses.mark is
   'private.address_mark: it tells a reader nothing, so no export has it.';
 comment on column private.known_addresses.known_until is
@@ -1855,11 +1855,11 @@ create trigger accounts_act_as_an_active_identity
 
 -- Codes: how long one lives, how many tries it has, how soon another may be asked for.
 --
--- Strangers use up neither the tries nor the codes of whoever asked for one.
+-- Unknown addresses use up neither the tries nor the codes of whoever requested one.
 
 create function private.code_limits(
   out resend_after integer, out life interval, out attempt_life interval,
-  out tries integer, out stranger_tries integer
+  out tries integer, out unknown_tries integer
 )
   language sql
   immutable
@@ -1874,16 +1874,16 @@ comment on function private.code_limits is
 
 alter table private.codes add constraint codes_tries_are_few check (
   tries between 0 and (private.code_limits()).tries
-  and stranger_tries between 0 and (private.code_limits()).stranger_tries
+  and unknown_tries between 0 and (private.code_limits()).unknown_tries
 );
 
-create function private.code_wait(purpose text, identifier text, asked_by bytea) returns integer
+create function private.code_wait(purpose text, identifier text, requested_by bytea) returns integer
   language sql
   stable
   security definer -- reads a closed table
   set search_path = ''
 as $$
-  -- For the codes of an account each address waits for its own only: otherwise a stranger who asked
+  -- For the codes of an account each address waits for its own only: otherwise somebody who asked
   -- a moment before would have the owner's request dropped, silently where a password was forgotten.
   -- A phone that is being registered waits as a whole: it belongs to nobody yet, the answer says how
   -- long to wait, and of twenty attempts at once only one sends.
@@ -1891,20 +1891,20 @@ as $$
     - extract(epoch from clock_timestamp() - max(codes.created_at))))::integer
   from private.codes
   where codes.identifier = code_wait.identifier and codes.purpose = code_wait.purpose
-    and (code_wait.purpose = 'register' or codes.asked_by = code_wait.asked_by)
+    and (code_wait.purpose = 'register' or codes.requested_by = code_wait.requested_by)
 $$;
 comment on function private.code_wait is
   'Seconds until this address may ask for another code; 0 or null means now.';
 
 create function private.code_refusal(
-  purpose text, identifier text, asked_by bytea, address text, is_known boolean
+  purpose text, identifier text, requested_by bytea, address text, is_known boolean
 ) returns jsonb
   language plpgsql
   security definer -- counts in a closed table
   set search_path = ''
 as $$
 declare
-  wait constant integer := private.code_wait(purpose, identifier, asked_by);
+  wait constant integer := private.code_wait(purpose, identifier, requested_by);
   pair constant text := address || ' ' || identifier;
   counted record;
 begin
@@ -1912,15 +1912,15 @@ begin
     return jsonb_build_object(
       'code', 'otp_resend_too_soon', 'detail', jsonb_build_object('retryAfter', wait));
   end if;
-  -- The limit of the whole service comes last, so that one noisy caller cannot use it up. Strangers
-  -- share a limit; an address that the account knows has one of its own.
+  -- The limit of the whole service comes last, so that one noisy caller cannot use it up. Unknown
+  -- addresses share a limit; one that the account knows has one of its own.
   if is_known then
     counted := private.count_hits(
       '{code_address,code_known_hour,code_known_day,code_service}',
       array[address, pair, pair, 'all']);
   else
     counted := private.count_hits(
-      '{code_address,code_stranger_hour,code_stranger_day,code_strangers_hour,code_strangers_day,'
+      '{code_address,code_unknown_hour,code_unknown_day,code_unknown_all_hour,code_unknown_all_day,'
         'code_service}',
       array[address, pair, pair, identifier, identifier, 'all']);
   end if;
@@ -2359,7 +2359,7 @@ grant execute on function
 -- What settings do: which messages somebody gets and when, what others may see.
 
 create function private.notification_channels()
-  returns table (channel text, wanted boolean)
+  returns table (channel text, enabled boolean)
   language sql
   immutable
   rows 4
@@ -2460,12 +2460,12 @@ as $$
       end as must_be
     from jsonb_each(fields) as given
     union all
-    select 'quietHours.' || coalesce(given.key, wanted.key), given.value,
-      case when wanted.key is not null then 'time' end
+    select 'quietHours.' || coalesce(given.key, expected.key), given.value,
+      case when expected.key is not null then 'time' end
     from jsonb_each(
       case jsonb_typeof(fields -> 'quietHours') when 'object' then fields -> 'quietHours'
         else '{"from":"00:00","to":"00:01"}' end) as given
-    full join (values ('from'), ('to')) as wanted (key) on wanted.key = given.key
+    full join (values ('from'), ('to')) as expected (key) on expected.key = given.key
     union all
     select 'privacy.' || given.key, given.value,
       case when given.key in ('showPhone', 'readReceipts', 'showLastSeen') then 'boolean' end
@@ -2678,7 +2678,7 @@ begin
       select json_object_agg(categories.code, (
         select json_object_agg(channels.channel, coalesce(
           (chosen.notifications -> categories.code ->> channels.channel)::boolean,
-          channels.wanted))
+          channels.enabled))
         from private.notification_channels() as channels
       ) order by categories.position)
       from public.vocabularies as categories
@@ -2754,9 +2754,9 @@ as $$
 begin
   return query
   select
-    me.facts -> 'user', me.facts -> 'activeIdentity', me.facts -> 'identities',
-    me.facts ->> 'realtimeTopic'
-  from (select private.get_me()) as me (facts);
+    me.record -> 'user', me.record -> 'activeIdentity', me.record -> 'identities',
+    me.record ->> 'realtimeTopic'
+  from (select private.get_me()) as me (record);
 end
 $$;
 comment on function api.get_me is
@@ -2845,8 +2845,8 @@ grant execute on function
 -- whether an account exists. How long a code lives: 2_rules_codes.sql.
 
 create function private.add_code(
-  purpose text, identifier text, hmac text, asked_by bytea, registration_id uuid, account_id uuid,
-  is_named boolean
+  purpose text, identifier text, hmac text, requested_by bytea, registration_id uuid,
+  account_id uuid, is_named boolean
 ) returns void
   language plpgsql
   security definer -- writes a closed table
@@ -2856,10 +2856,10 @@ begin
   update private.codes set replaced = true
   where codes.identifier = add_code.identifier and codes.purpose = add_code.purpose
     and codes.registration_id is not distinct from add_code.registration_id
-    and (is_named or codes.asked_by = add_code.asked_by)
+    and (is_named or codes.requested_by = add_code.requested_by)
     and not codes.replaced;
-  insert into private.codes (purpose, identifier, hmac, asked_by, registration_id, account_id)
-  values (purpose, identifier, decode(hmac, 'hex'), asked_by, registration_id, account_id);
+  insert into private.codes (purpose, identifier, hmac, requested_by, registration_id, account_id)
+  values (purpose, identifier, decode(hmac, 'hex'), requested_by, registration_id, account_id);
 end
 $$;
 comment on function private.add_code is
@@ -2875,7 +2875,7 @@ create function private.request_code(
 as $$
 declare
   terms constant record := private.code_limits();
-  asker constant bytea := private.address_mark(identifier, address_hash);
+  requester constant bytea := private.address_mark(identifier, address_hash);
   answer jsonb := jsonb_build_object(
     'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer);
   holder constant uuid := private.account_with(identifier);
@@ -2885,7 +2885,7 @@ declare
 begin
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
   refusal := private.code_refusal(
-    purpose, identifier, asker, address, private.is_known_address(holder, address_hash));
+    purpose, identifier, requester, address, private.is_known_address(holder, address_hash));
   if refusal is not null then
     return answer || jsonb_build_object('error', refusal);
   end if;
@@ -2899,7 +2899,7 @@ begin
     -- Without a registrationId the caller most likely means the registration it started.
     order by exists (
       select from private.codes
-      where codes.registration_id = registrations.id and codes.asked_by = asker
+      where codes.registration_id = registrations.id and codes.requested_by = requester
     ) desc, registrations.created_at desc
     limit 1;
   else
@@ -2907,7 +2907,8 @@ begin
     where accounts.id = holder and private.may_act(accounts);
   end if;
   perform private.add_code(
-    purpose, identifier, hmac, asker, attempt, account, request_code.registration_id is not null);
+    purpose, identifier, hmac, requester, attempt, account,
+    request_code.registration_id is not null);
   return answer || jsonb_build_object('send', coalesce(attempt, account) is not null);
 end
 $$;
@@ -2936,7 +2937,7 @@ as $$
 declare
   terms constant record := private.code_limits();
   guess constant bytea := decode(hmac, 'hex');
-  asker constant bytea := private.address_mark(identifier, address_hash);
+  requester constant bytea := private.address_mark(identifier, address_hash);
   recent record;
   counted record;
   code private.codes;
@@ -2956,9 +2957,10 @@ begin
       codes.created_at > now() - terms.life
         and coalesce(registrations.created_at > now() - terms.attempt_life, true) as alive,
       case when codes.own then terms.tries - codes.tries
-        else terms.stranger_tries - codes.stranger_tries end as tries_left
+        else terms.unknown_tries - codes.unknown_tries end as tries_left
     from (
-      select *, verify_code.registration_id is not null or coalesce(asked_by = asker, false) as own
+      select *,
+        verify_code.registration_id is not null or coalesce(requested_by = requester, false) as own
       from private.codes
     ) as codes
     left join private.registrations on registrations.id = codes.registration_id
@@ -2989,7 +2991,7 @@ begin
   limit 1;
   update private.codes
   set tries = codes.tries + (codes.id = any (recent.own))::integer,
-      stranger_tries = codes.stranger_tries + (codes.id = any (recent.others))::integer
+      unknown_tries = codes.unknown_tries + (codes.id = any (recent.others))::integer
   where codes.id = any (recent.own || recent.others) and codes.id is distinct from code.id;
 
   if code.id is not null then
@@ -3012,7 +3014,7 @@ begin
   return jsonb_build_object('error', case
     when recent.tries_left <= 0 then jsonb_build_object(
       'code', 'otp_locked', 'detail', jsonb_build_object(
-        'retryAfter', greatest(1, private.code_wait(purpose, identifier, asker))))
+        'retryAfter', greatest(1, private.code_wait(purpose, identifier, requester))))
     when recent.tries_left is null and recent.expired then
       '{"code":"otp_expired","detail":{}}'
     else jsonb_build_object(
@@ -3475,7 +3477,7 @@ create function private.register_phone(
 as $$
 declare
   terms constant record := private.code_limits();
-  asked_by constant bytea := private.address_mark(phone, address_hash);
+  requester constant bytea := private.address_mark(phone, address_hash);
   answer jsonb;
   counted record;
   refusal jsonb;
@@ -3493,7 +3495,7 @@ begin
       '{"path":"identifier","code":"phone_taken"}]}}}';
   else
     -- A phone without an account has no known addresses.
-    refusal := private.code_refusal('register', phone, asked_by, address, false);
+    refusal := private.code_refusal('register', phone, requester, address, false);
   end if;
 
   if refusal is not null then
@@ -3502,7 +3504,7 @@ begin
   end if;
   insert into private.registrations (id, phone, sealed_password, full_name)
   values (registration_id, phone, sealed_password, full_name);
-  perform private.add_code('register', phone, hmac, asked_by, registration_id, null, true);
+  perform private.add_code('register', phone, hmac, requester, registration_id, null, true);
   return answer;
 end
 $$;
@@ -3552,14 +3554,14 @@ declare
 begin
   counted := private.count_hits(
     array['login_address', 'login_identifier']
-      || case when not is_known then array['login_strangers'] end,
+      || case when not is_known then array['login_unknown_all'] end,
     array[address, pair, identifier]);
-  if counted.refused = 'login_strangers' then
-    -- Strangers have used up the limit they share. One of them may be the owner, in a new place.
+  if counted.refused = 'login_unknown_all' then
+    -- Unknown addresses have used up the limit they share. The owner may be at one of them.
     wait := counted.reset;
     counted := private.count_hits(
-      '{login_address,login_identifier,login_stranger}', array[address, pair, pair]);
-    if counted.refused = 'login_stranger' then
+      '{login_address,login_identifier,login_unknown}', array[address, pair, pair]);
+    if counted.refused = 'login_unknown' then
       counted.reset := least(counted.reset, wait);
     end if;
   end if;
@@ -4025,49 +4027,49 @@ as $$
 $$;
 comment on function private.finish_apple_revocation is 'Deletes a token that Apple has revoked.';
 
-create function private.sweep_codes() returns bigint
+create function private.purge_codes() returns bigint
   language sql
   security definer -- deletes from closed tables
   set search_path = ''
 as $$
-  select private.sweep('private.registrations', 'created_at', (private.code_limits()).attempt_life)
-    + private.sweep('private.email_claims', 'claimed_at', '1 hour')
-    + private.sweep('private.codes', 'created_at', '1 day')
+  select private.purge('private.registrations', 'created_at', (private.code_limits()).attempt_life)
+    + private.purge('private.email_claims', 'claimed_at', '1 hour')
+    + private.purge('private.codes', 'created_at', '1 day')
 $$;
-comment on function private.sweep_codes is 'Job: deletes old registrations, claims and codes.';
+comment on function private.purge_codes is 'Job: deletes old registrations, claims and codes.';
 
-create function private.sweep_idempotency_keys() returns bigint
+create function private.purge_idempotency_keys() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  select private.sweep('private.idempotency_keys', 'created_at', '24 hours')
+  select private.purge('private.idempotency_keys', 'created_at', '24 hours')
 $$;
-comment on function private.sweep_idempotency_keys is 'Job: deletes keys older than 24 hours.';
+comment on function private.purge_idempotency_keys is 'Job: deletes keys older than 24 hours.';
 
-create function private.sweep_known_addresses() returns bigint
+create function private.purge_known_addresses() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  select private.sweep('private.known_addresses', 'known_until', '0')
+  select private.purge('private.known_addresses', 'known_until', '0')
 $$;
-comment on function private.sweep_known_addresses is
+comment on function private.purge_known_addresses is
   'Job: deletes addresses from which nobody signed in for 90 days, a thousand at a time.';
 
-create function private.sweep_social_tokens() returns bigint
+create function private.purge_social_tokens() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  select private.sweep('private.social_tokens', 'expires_at', '0')
+  select private.purge('private.social_tokens', 'expires_at', '0')
 $$;
-comment on function private.sweep_social_tokens is 'Job: deletes tokens that have expired.';
+comment on function private.purge_social_tokens is 'Job: deletes tokens that have expired.';
 
 grant execute on function
   private.end_suspensions, private.take_apple_revocations, private.finish_apple_revocation,
-  private.sweep_codes, private.sweep_idempotency_keys, private.sweep_known_addresses,
-  private.sweep_social_tokens
+  private.purge_codes, private.purge_idempotency_keys, private.purge_known_addresses,
+  private.purge_social_tokens
   to backend;
 
 -- sql/03_accounts/7_jobs_auth_log.sql
@@ -4081,7 +4083,7 @@ create sequence private.auth_audit_stretches;
 comment on sequence private.auth_audit_stretches is
   'Which part of auth.audit_log_entries the next run of the job looks at.';
 
-create function private.sweep_auth_audit() returns bigint
+create function private.purge_auth_audit() returns bigint
   language plpgsql
   security definer -- deletes from a table of Auth
   set search_path = ''
@@ -4112,10 +4114,10 @@ begin
   return gone;
 end
 $$;
-comment on function private.sweep_auth_audit is
+comment on function private.purge_auth_audit is
   'Job: deletes what Auth''s log says of deleted people, a part of the log at each run.';
 
-grant execute on function private.sweep_auth_audit to backend;
+grant execute on function private.purge_auth_audit to backend;
 
 -- sql/04_organisations/1_tables.sql
 
@@ -4541,7 +4543,7 @@ comment on function private.is_publicly_visible is
 -- The record of a company or office (contract, section 5): made here and nowhere else.
 
 create function private.organisation_records(identity_ids uuid[])
-  returns table (place bigint, id uuid, record json)
+  returns table (ordinal bigint, id uuid, record json)
   language plpgsql
   stable
   rows 20
@@ -4551,8 +4553,8 @@ as $$
 begin
   return query
   select
-    asked.place,
-    asked.id,
+    requested.ordinal,
+    requested.id,
     (
       select to_json(shown) from (
         select
@@ -4582,10 +4584,10 @@ begin
           organisations.created_at as "memberSince"
       ) as shown
     )
-  from unnest(identity_ids) with ordinality as asked (id, place)
-  join public.organisations on organisations.identity_id = asked.id
-  join public.identities on identities.id = asked.id
-  order by asked.place;
+  from unnest(identity_ids) with ordinality as requested (id, ordinal)
+  join public.organisations on organisations.identity_id = requested.id
+  join public.identities on identities.id = requested.id
+  order by requested.ordinal;
 end
 $$;
 comment on function private.organisation_records is
@@ -4631,7 +4633,7 @@ comment on function private.word_query is
   'All of these words or beginnings of words, in any order.';
 
 create function private.organisations_after(
-  wanted public.organisations, sort text, query tsquery, key jsonb, take integer
+  filters public.organisations, sort text, query tsquery, key jsonb, take integer
 ) returns uuid[]
   language plpgsql
   stable
@@ -4652,8 +4654,8 @@ declare
     || 'organisations.words from public.organisations '
     || 'where organisations.listed and organisations.type = ($1).type'
     || case
-      when wanted.area_id is not null then ' and organisations.area_id = ($1).area_id'
-      when wanted.governorate_id is not null
+      when filters.area_id is not null then ' and organisations.area_id = ($1).area_id'
+      when filters.governorate_id is not null
         then ' and organisations.governorate_id = ($1).governorate_id'
       else ''
     end
@@ -4664,23 +4666,23 @@ declare
     else '' end;
   in_order text := ' order by key' || direction || ', id' || direction;
   ids uuid[];
-  walked integer;
+  scanned integer;
 begin
   if query is null then
     execute 'select array(select id from (' || found_some || in_order || ' limit $3) as found)'
-      into ids using wanted, key, take;
+      into ids using filters, key, take;
     return ids;
   end if;
 
   -- A common word fills the page after a few steps in order; for a rare one the index is used.
-  execute 'with walked as materialized (' || found_some || in_order || ' limit 400)'
-    || ' select array(select id from walked where words @@ $4' || in_order || ' limit $3),'
-    || ' (select count(*) from walked)'
-    into ids, walked using wanted, key, take, query;
-  if cardinality(ids) < take and walked = 400 then
+  execute 'with scanned as materialized (' || found_some || in_order || ' limit 400)'
+    || ' select array(select id from scanned where words @@ $4' || in_order || ' limit $3),'
+    || ' (select count(*) from scanned)'
+    into ids, scanned using filters, key, take, query;
+  if cardinality(ids) < take and scanned = 400 then
     execute 'with matches as materialized (' || found_some || ' and organisations.words @@ $4)'
       || ' select array(select id from matches' || in_order || ' limit $3)'
-      into ids using wanted, key, take, query;
+      into ids using filters, key, take, query;
   end if;
   return ids;
 end
@@ -4726,7 +4728,7 @@ declare
   words text[] := private.search_words(q);
   query text := concat_ws(' ', 'list_organisations', type, sort, words::text,
     coalesce(governorate_id, '-'), coalesce(area_id, '-'));
-  wanted public.organisations;
+  filters public.organisations;
   ids uuid[] := '{}';
 begin
   if sort is null or sort not in ('rating', 'listings', 'newest') then
@@ -4735,18 +4737,18 @@ begin
     perform private.refuse_field('q', 'too_big');
   end if;
   perform private.check_place(governorate_id, area_id);
-  wanted.type := list_organisations.type;
-  wanted.governorate_id := list_organisations.governorate_id;
-  wanted.area_id := list_organisations.area_id;
+  filters.type := list_organisations.type;
+  filters.governorate_id := list_organisations.governorate_id;
+  filters.area_id := list_organisations.area_id;
   -- No name contains a text without a letter or digit.
   if words <> '{}' or not coalesce(q ~ '[^[:space:]]', false) then
-    ids := private.organisations_after(wanted, sort, private.word_query(words),
+    ids := private.organisations_after(filters, sort, private.word_query(words),
       private.cursor_key(query, page_cursor), private.page_size(page_size) + 1);
   end if;
 
   return query
   select
-    coalesce(json_agg(records.record order by records.place), '[]'),
+    coalesce(json_agg(records.record order by records.ordinal), '[]'),
     case when cardinality(ids) > page_size then (
       select private.cursor_of(query, jsonb_build_array(
         case sort
@@ -4919,7 +4921,7 @@ begin
   return query
   with page as materialized (
     select
-      leads.*, row_number() over (order by leads.created_at desc, leads.id desc) as place
+      leads.*, row_number() over (order by leads.created_at desc, leads.id desc) as row_number
     from public.leads
     where leads.owner_identity_id = owner_id
       and (leads.created_at, leads.id) < (before_at, before_id)
@@ -4942,11 +4944,11 @@ begin
           'type', identities.type,
           'displayName', identities.display_name,
           'avatarUrl', identities.avatar_url)
-      ) order by page.place) filter (where page.place <= page_size),
+      ) order by page.row_number) filter (where page.row_number <= page_size),
       '[]'),
     private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(page.created_at, page.id) order by page.place)
-        filter (where page.place >= page_size))
+      jsonb_agg(jsonb_build_array(page.created_at, page.id) order by page.row_number)
+        filter (where page.row_number >= page_size))
   from page
   join public.properties on properties.id = page.property_id
   join public.identities on identities.id = page.identity_id;
@@ -4970,7 +4972,7 @@ begin
       'listings', own.by_status,
       'views', own.views,
       'favorites', own.favorites,
-      'leads', asked.leads,
+      'leads', recent.leads,
       'ratingAvg', organisations.rating_avg,
       'ratingCount', organisations.rating_count,
       'medianResponseMinutes', organisations.median_response_minutes)
@@ -5000,7 +5002,7 @@ begin
       from public.leads
       where leads.owner_identity_id = owner_id
         and leads.created_at > now() - interval '30 days'
-    ) as asked
+    ) as recent
     where organisations.identity_id = owner_id
   );
 end
@@ -5359,7 +5361,7 @@ create table public.subscriptions (
   identity_id uuid not null references public.identities (id),
   plan_id uuid not null references public.plans (id),
   status text not null default 'active' constraint subscriptions_status_is_known
-    check (status in ('active', 'lapsed', 'replaced', 'refunded')),
+    check (status in ('active', 'expired', 'replaced', 'refunded')),
   starts_at timestamptz not null default now(),
   ends_at timestamptz not null,
   pay_with text not null
@@ -5372,7 +5374,7 @@ create table public.subscriptions (
 );
 comment on table public.subscriptions is 'Which identity has which plan, from when to when.';
 comment on column public.subscriptions.status is
-  'active; lapsed at its end; replaced by another plan; refunded.';
+  'active; expired at its end; replaced by another plan; refunded.';
 comment on column public.subscriptions.ends_at is 'Paid until then.';
 comment on column public.subscriptions.pay_with is
   'How it is renewed: automatically from the wallet, or by an invoice that is sent before the end.';
@@ -5444,7 +5446,7 @@ create table public.invoices (
 );
 comment on table public.invoices is 'What an identity has to pay or has paid.';
 comment on column public.invoices.year is 'The year in Kuwait in which it was issued.';
-comment on column public.invoices.serial is 'Its place in that year, without gaps.';
+comment on column public.invoices.serial is 'Its number in that year, without gaps.';
 comment on column public.invoices.number is 'As people quote it: INV-2026-000123.';
 comment on column public.invoices.purpose is 'What for: plan, topup of the wallet, feature.';
 comment on column public.invoices.state is
@@ -5576,7 +5578,7 @@ create table public.payments (
   provider_payment_id text,
   details jsonb not null default '{}',
   created_at timestamptz not null default now(),
-  asked_at timestamptz not null default clock_timestamp(),
+  requested_at timestamptz not null default clock_timestamp(),
   looked_up_at timestamptz,
   captured_at timestamptz,
   constraint payments_ref_key unique (provider, provider_ref),
@@ -5599,7 +5601,7 @@ comment on column public.payments.provider_payment_id is
   'The provider''s id of the money taken; unique, so that it is never counted twice.';
 comment on column public.payments.details is
   'What the receipt shows: method, track and reference ids.';
-comment on column public.payments.asked_at is
+comment on column public.payments.requested_at is
   'When the provider was last asked to make the charge.';
 comment on column public.payments.looked_up_at is 'When the job last asked the provider about it.';
 create unique index payments_one_open_key on public.payments (invoice_id)
@@ -5681,7 +5683,7 @@ create table public.refunds (
   admin_id uuid,
   provider_ref text,
   created_at timestamptz not null default now(),
-  asked_at timestamptz,
+  looked_up_at timestamptz,
   settled_at timestamptz,
   constraint refunds_provider_ref_key unique (payment_id, provider_ref),
   constraint refunds_source_has_a_payment check (destination = 'wallet' or payment_id is not null),
@@ -5696,7 +5698,7 @@ comment on column public.refunds.state is
   'requested at the provider, settled, or rejected by it. The first two count as refunded.';
 comment on column public.refunds.admin_id is 'Who decided it; null for one made at the provider.';
 comment on column public.refunds.provider_ref is 'The provider''s id of the refund.';
-comment on column public.refunds.asked_at is 'When the provider was last asked about it.';
+comment on column public.refunds.looked_up_at is 'When the provider was last asked about it.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
 create index refunds_payment_idx on public.refunds (payment_id);
 create index refunds_requested_idx on public.refunds (created_at) where state = 'requested';
@@ -5803,13 +5805,13 @@ create table public.wallets (
   id uuid primary key default gen_random_uuid(),
   identity_id uuid references public.identities (id),
   part text not null
-    constraint wallets_part_is_known check (part in ('available', 'held', 'house')),
+    constraint wallets_part_is_known check (part in ('available', 'held', 'system')),
   system_account text constraint wallets_system_account_key unique,
   balance numeric not null default 0,
   created_at timestamptz not null default now(),
-  constraint wallets_belongs_to_one check ((part = 'house') = (identity_id is null)),
+  constraint wallets_belongs_to_one check ((part = 'system') = (identity_id is null)),
   constraint wallets_system_account_is_named
-    check ((part = 'house') = (system_account is not null)),
+    check ((part = 'system') = (system_account is not null)),
   constraint wallets_balance_has_three_decimals check (balance = round(balance, 3)),
   -- NaN counts as larger than any number, so the upper bound keeps it out.
   constraint wallets_never_below_zero check (balance >= 0 and balance <= 99999999999.999),
@@ -5821,7 +5823,7 @@ comment on table public.wallets is
   'The money of an identity: what it may spend and what is held; and the system accounts opposite.';
 comment on column public.wallets.identity_id is 'Null for a system account.';
 comment on column public.wallets.part is
-  'available; held: being refunded to its source; house: a system account.';
+  'available; held: being refunded to its source; system: a system account, of nobody.';
 comment on column public.wallets.system_account is
   'provider: taken by the payment provider; sales: for plans; adjustments: by an admin.';
 comment on column public.wallets.balance is
@@ -6568,7 +6570,7 @@ begin
   with page as materialized (
     select invoices,
       invoices.id, invoices.issued_at,
-      row_number() over (order by invoices.issued_at desc, invoices.id desc) as place
+      row_number() over (order by invoices.issued_at desc, invoices.id desc) as row_number
     from public.invoices
     where invoices.identity_id = owner_id
       and (list_invoices.state is null or invoices.state = list_invoices.state)
@@ -6577,11 +6579,11 @@ begin
     limit private.page_size(page_size) + 1
   )
   select
-    coalesce(json_agg(private.invoice_record(page.invoices) order by page.place)
-      filter (where page.place <= page_size), '[]'),
+    coalesce(json_agg(private.invoice_record(page.invoices) order by page.row_number)
+      filter (where page.row_number <= page_size), '[]'),
     private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(page.issued_at, page.id) order by page.place)
-        filter (where page.place >= page_size))
+      jsonb_agg(jsonb_build_array(page.issued_at, page.id) order by page.row_number)
+        filter (where page.row_number >= page_size))
   from page;
 end
 $$;
@@ -6653,7 +6655,7 @@ grant execute on function
 -- What payment providers reported, for admins.
 
 create function private.payment_event_records(event_ids bigint[])
-  returns table (place bigint, record json)
+  returns table (ordinal bigint, record json)
   language plpgsql
   stable
   rows 20
@@ -6663,7 +6665,7 @@ as $$
 begin
   return query
   select
-    asked.place,
+    requested.ordinal,
     json_build_object(
       'id', payment_events.id, 'provider', payment_events.provider,
       'eventKey', payment_events.event_key, 'kind', payment_events.kind,
@@ -6673,11 +6675,11 @@ begin
       'currency', payment_events.currency, 'outcome', payment_events.outcome,
       'receivedAt', payment_events.received_at, 'processedAt', payment_events.processed_at
     )
-  from unnest(event_ids) with ordinality as asked (id, place)
-  join public.payment_events on payment_events.id = asked.id
+  from unnest(event_ids) with ordinality as requested (id, ordinal)
+  join public.payment_events on payment_events.id = requested.id
   left join public.payments on payments.id = payment_events.payment_id
   left join public.invoices on invoices.id = payments.invoice_id
-  order by asked.place;
+  order by requested.ordinal;
 end
 $$;
 comment on function private.payment_event_records is
@@ -6741,7 +6743,7 @@ begin
     $sql$, sorts, sort, filters, key, page_size);
   return query
   select
-    coalesce(json_agg(records.record order by records.place), '[]'),
+    coalesce(json_agg(records.record order by records.ordinal), '[]'),
     private.next_cursor(query, to_jsonb(keys[page_size:]))
   from private.payment_event_records(
     private.key_ids(keys[:page_size])::bigint[]) as records;
@@ -6931,7 +6933,7 @@ begin
     select
       wallet_entries.id, wallet_entries.transfer_id, wallet_entries.amount,
       wallet_entries.balance_after, wallet_entries.created_at, wallets.part,
-      row_number() over (order by wallet_entries.id desc) as place
+      row_number() over (order by wallet_entries.id desc) as row_number
     from public.wallet_entries
     join public.wallets on wallets.id = wallet_entries.wallet_id
     where wallets.identity_id = owner_id and wallet_entries.id < before_id
@@ -6949,10 +6951,10 @@ begin
       'currency', 'KWD',
       'invoiceId', wallet_transfers.invoice_id,
       'createdAt', page.created_at
-    ) order by page.place) filter (where page.place <= page_size), '[]'),
+    ) order by page.row_number) filter (where page.row_number <= page_size), '[]'),
     private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(page.id) order by page.place)
-        filter (where page.place >= page_size))
+      jsonb_agg(jsonb_build_array(page.id) order by page.row_number)
+        filter (where page.row_number >= page_size))
   from page
   join public.wallet_transfers on wallet_transfers.id = page.transfer_id;
 end
@@ -7037,12 +7039,12 @@ begin
   for update;
   if payment.state = 'open' and payment.created_at > now() - interval '15 minutes' then
     return json_build_object('paymentId', payment.id, 'redirectUrl', payment.redirect_url);
-  elsif payment.state = 'starting' and payment.asked_at > clock_timestamp() - interval '6 seconds'
+  elsif payment.state = 'starting' and payment.requested_at > clock_timestamp() - interval '6 seconds'
   then
     return json_build_object('paymentId', payment.id, 'wait', true);
   elsif payment.state = 'starting' and payment.provider = chosen ->> 'provider' then
     -- The provider may have made it: asked again with the same reference, it makes no second one.
-    update public.payments set asked_at = clock_timestamp() where payments.id = payment.id;
+    update public.payments set requested_at = clock_timestamp() where payments.id = payment.id;
   else
     update public.payments set state = 'superseded' where payments.id = payment.id;
     insert into public.payments (invoice_id, provider, mode, amount, return_url)
@@ -7513,10 +7515,10 @@ grant execute on function api.subscribe_plan, api.cancel_plan, api.top_up_wallet
 -- What became of a charge, and what follows from it.
 --
 -- A webhook is a hint. What counts is the provider's own answer when the function asks it, and that
--- is what comes in here as `truth`: ref, reference (our payment), status, amount, currency, mode.
+-- is what comes in here as `answer`: ref, reference (our payment), status, amount, currency, mode.
 -- Event, payment, invoice, money and effect are written in one transaction or not at all.
 
-create function private.settle_payment(payment_id uuid, truth jsonb) returns text
+create function private.settle_payment(payment_id uuid, answer jsonb) returns text
   language plpgsql
   security definer -- writes payment, invoice, money and effect together
   set search_path = ''
@@ -7539,14 +7541,14 @@ begin
   begin
     update public.payments
     set state = case when invoice.paid_at is null then 'captured' else 'surplus' end,
-        captured_at = now(), provider_ref = coalesce(payments.provider_ref, truth ->> 'ref'),
-        provider_payment_id = truth ->> 'paymentId',
-        details = coalesce(truth -> 'details', '{}')
+        captured_at = now(), provider_ref = coalesce(payments.provider_ref, answer ->> 'ref'),
+        provider_payment_id = answer ->> 'paymentId',
+        details = coalesce(answer -> 'details', '{}')
     where payments.id = payment.id;
   exception
     when unique_violation then -- the money of another charge, which paid its own invoice
       perform private.raise_alarm('payment_mismatch', payment.id::text,
-        jsonb_build_object('expected', payment.amount, 'truth', truth - 'details'));
+        jsonb_build_object('expected', payment.amount, 'answer', answer - 'details'));
       return 'mismatch';
   end;
 
@@ -7584,7 +7586,7 @@ comment on function private.settle_payment is
   'The money of a charge was taken: the invoice is paid and delivered, or the amount goes to the '
   'wallet where it can no longer be delivered. Once, however often it is reported.';
 
-create function private.find_payment(provider text, truth jsonb) returns public.payments
+create function private.find_payment(provider text, answer jsonb) returns public.payments
   language plpgsql
   stable
   security definer -- finds a payment for functions that asked the provider
@@ -7594,12 +7596,12 @@ declare
   payment public.payments;
 begin
   select * into payment from public.payments
-  where payments.provider = find_payment.provider and payments.provider_ref = truth ->> 'ref';
+  where payments.provider = find_payment.provider and payments.provider_ref = answer ->> 'ref';
   if payment.id is null
-    and truth ->> 'reference' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
+    and answer ->> 'reference' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
     -- The event came before the provider's answer to the charge.
     select * into payment from public.payments
-    where payments.id = (truth ->> 'reference')::uuid
+    where payments.id = (answer ->> 'reference')::uuid
       and payments.provider = find_payment.provider
       and payments.provider_ref is null;
   end if;
@@ -7610,7 +7612,7 @@ comment on function private.find_payment is
   'The payment that the provider means, by its id of the charge, else by ours.';
 
 create function private.apply_payment_answer(
-  payment public.payments, truth jsonb,
+  payment public.payments, answer jsonb,
   reported_amount text default null, reported_currency text default null
 ) returns text
   language plpgsql
@@ -7618,20 +7620,20 @@ create function private.apply_payment_answer(
   set search_path = ''
 as $$
 begin
-  if (truth ->> 'amount')::numeric is distinct from payment.amount
-    or truth ->> 'currency' is distinct from payment.currency
-    or truth ->> 'mode' is distinct from payment.mode
-    or coalesce(truth ->> 'reference', payment.id::text) <> payment.id::text
+  if (answer ->> 'amount')::numeric is distinct from payment.amount
+    or answer ->> 'currency' is distinct from payment.currency
+    or answer ->> 'mode' is distinct from payment.mode
+    or coalesce(answer ->> 'reference', payment.id::text) <> payment.id::text
     or reported_amount is not null
       and private.parse_amount(reported_amount) is distinct from payment.amount
     or reported_currency is not null and reported_currency <> payment.currency then
     perform private.raise_alarm('payment_mismatch', payment.id::text, jsonb_build_object(
       'expected', payment.amount, 'told', reported_amount, 'toldCurrency', reported_currency,
-      'truth', truth - 'details'));
+      'answer', answer - 'details'));
     return 'mismatch';
   end if;
-  case truth ->> 'status'
-    when 'paid' then return private.settle_payment(payment.id, truth);
+  case answer ->> 'status'
+    when 'paid' then return private.settle_payment(payment.id, answer);
     when 'failed' then return private.fail_payment(payment.id);
     else return 'pending';
   end case;
@@ -7673,7 +7675,7 @@ comment on function private.record_event is
   'The row of an event that is new or had no final outcome; else null.';
 
 create function private.finish_event(
-  event_id bigint, outcome text, payment_id uuid, truth jsonb
+  event_id bigint, outcome text, payment_id uuid, answer jsonb
 ) returns void
   language sql
   security definer -- writes a closed table
@@ -7681,9 +7683,9 @@ create function private.finish_event(
 as $$
   update public.payment_events
   set outcome = finish_event.outcome, payment_id = finish_event.payment_id,
-      status = truth ->> 'status',
-      amount = coalesce(payment_events.amount, (truth ->> 'amount')::numeric),
-      currency = coalesce(payment_events.currency, truth ->> 'currency'),
+      status = answer ->> 'status',
+      amount = coalesce(payment_events.amount, (answer ->> 'amount')::numeric),
+      currency = coalesce(payment_events.currency, answer ->> 'currency'),
       processed_at = clock_timestamp()
   where payment_events.id = finish_event.event_id
 $$;
@@ -7701,7 +7703,7 @@ comment on function private.event_answer is 'The answer to the functions about a
 
 create function private.receive_payment(
   provider text, event_key text, kind text, payload_sha256 text default null,
-  reported_amount text default null, truth jsonb default null, reported_currency text default null
+  reported_amount text default null, answer jsonb default null, reported_currency text default null
 ) returns json
   language plpgsql
   security definer -- the webhook and the job: for nobody in particular
@@ -7716,16 +7718,16 @@ begin
   if event_id is null and receive_payment.kind <> 'look_up' then
     return private.event_answer('repeated', true);
   end if;
-  if truth is not null then
-    payment := private.find_payment(receive_payment.provider, truth);
+  if answer is not null then
+    payment := private.find_payment(receive_payment.provider, answer);
     if payment.id is not null then
-      result := private.apply_payment_answer(payment, truth, reported_amount, reported_currency);
-    elsif truth ->> 'status' = 'paid' then
-      perform private.raise_alarm('payment_unmatched', truth ->> 'ref', truth - 'details');
+      result := private.apply_payment_answer(payment, answer, reported_amount, reported_currency);
+    elsif answer ->> 'status' = 'paid' then
+      perform private.raise_alarm('payment_unmatched', answer ->> 'ref', answer - 'details');
       result := 'unmatched';
     end if;
   end if;
-  perform private.finish_event(event_id, result, payment.id, truth);
+  perform private.finish_event(event_id, result, payment.id, answer);
   return private.event_answer(result);
 end
 $$;
@@ -7794,14 +7796,14 @@ $$;
 comment on function private.reject_refund is
   'The provider rejected a refund: what was held is released, and an alarm is raised.';
 
-create function private.record_refund(payment public.payments, truth jsonb) returns uuid
+create function private.record_refund(payment public.payments, answer jsonb) returns uuid
   language plpgsql
   security definer -- records a refund that was made at the provider; the invoice is locked
   set search_path = ''
 as $$
 declare
   invoice public.invoices;
-  amount numeric := (truth ->> 'amount')::numeric;
+  amount numeric := (answer ->> 'amount')::numeric;
   is_surplus boolean := payment.state = 'surplus';
   room numeric;
   available numeric;
@@ -7814,7 +7816,7 @@ begin
     return null;
   end if;
   insert into public.refunds (invoice_id, payment_id, destination, amount, reason, provider_ref)
-  values (invoice.id, payment.id, 'source', amount, 'made at the provider', truth ->> 'refundRef')
+  values (invoice.id, payment.id, 'source', amount, 'made at the provider', answer ->> 'refundRef')
   returning id into made;
   if invoice.credited or is_surplus then
     select wallets.balance into available from public.wallets
@@ -7832,7 +7834,7 @@ comment on function private.record_refund is
   'Records a refund that nobody here asked for, if there is room for it. Raises an alarm where the '
   'wallet that got the money holds less by now.';
 
-create function private.find_refund(payment public.payments, truth jsonb) returns public.refunds
+create function private.find_refund(payment public.payments, answer jsonb) returns public.refunds
   language plpgsql
   stable
   security definer -- finds a refund for functions that asked the provider
@@ -7843,15 +7845,15 @@ declare
 begin
   select * into refund from public.refunds
   where refunds.payment_id = payment.id
-    and (refunds.provider_ref = truth ->> 'refundRef'
-      or refunds.provider_ref is null and refunds.id::text = truth ->> 'reference')
+    and (refunds.provider_ref = answer ->> 'refundRef'
+      or refunds.provider_ref is null and refunds.id::text = answer ->> 'reference')
   order by refunds.provider_ref nulls last
   limit 1;
-  if refund.id is null and not truth ? 'reference' then
+  if refund.id is null and not answer ? 'reference' then
     -- The answer to our request was lost, and this provider does not repeat our reference.
     select * into refund from public.refunds
     where refunds.payment_id = payment.id and refunds.state = 'requested'
-      and refunds.provider_ref is null and refunds.amount = (truth ->> 'amount')::numeric
+      and refunds.provider_ref is null and refunds.amount = (answer ->> 'amount')::numeric
     order by refunds.created_at
     limit 1;
   end if;
@@ -7863,7 +7865,7 @@ comment on function private.find_refund is
   'of ours that has no answer.';
 
 create function private.apply_refund_answer(
-  truth jsonb, reported_amount text default null, reported_currency text default null
+  answer jsonb, reported_amount text default null, reported_currency text default null
 ) returns text
   language plpgsql
   security definer -- writes for functions that asked the provider
@@ -7874,28 +7876,29 @@ declare
   refund public.refunds;
 begin
   select * into payment from public.payments
-  where payments.provider = truth ->> 'provider' and payments.provider_ref = truth ->> 'chargeRef';
+  where payments.provider = answer ->> 'provider'
+    and payments.provider_ref = answer ->> 'chargeRef';
   if payment.id is null then
-    perform private.raise_alarm('refund_unmatched', truth ->> 'refundRef', truth);
+    perform private.raise_alarm('refund_unmatched', answer ->> 'refundRef', answer);
     return 'unmatched';
   end if;
   perform private.lock_invoice(payment.invoice_id);
-  refund := private.find_refund(payment, truth);
-  if refund.id is null and truth ->> 'status' <> 'refunded' then
+  refund := private.find_refund(payment, answer);
+  if refund.id is null and answer ->> 'status' <> 'refunded' then
     return 'ignored';
-  elsif truth ->> 'currency' is distinct from payment.currency
-    or truth ->> 'amount' is null or refund.amount <> (truth ->> 'amount')::numeric
+  elsif answer ->> 'currency' is distinct from payment.currency
+    or answer ->> 'amount' is null or refund.amount <> (answer ->> 'amount')::numeric
     or reported_amount is not null
-      and private.parse_amount(reported_amount) is distinct from (truth ->> 'amount')::numeric
+      and private.parse_amount(reported_amount) is distinct from (answer ->> 'amount')::numeric
     or reported_currency is not null and reported_currency <> payment.currency then
     perform private.raise_alarm(
-      'refund_mismatch', coalesce(refund.id::text, truth ->> 'refundRef'),
-      truth || jsonb_build_object('told', reported_amount, 'toldCurrency', reported_currency));
+      'refund_mismatch', coalesce(refund.id::text, answer ->> 'refundRef'),
+      answer || jsonb_build_object('told', reported_amount, 'toldCurrency', reported_currency));
     return 'mismatch';
   elsif refund.id is null then
-    refund.id := private.record_refund(payment, truth);
+    refund.id := private.record_refund(payment, answer);
     if refund.id is null then
-      perform private.raise_alarm('refund_unmatched', truth ->> 'refundRef', truth);
+      perform private.raise_alarm('refund_unmatched', answer ->> 'refundRef', answer);
       return 'unmatched';
     end if;
     perform private.book_refund(refund.id);
@@ -7903,14 +7906,14 @@ begin
   end if;
 
   update public.refunds
-  set provider_ref = coalesce(refunds.provider_ref, truth ->> 'refundRef')
+  set provider_ref = coalesce(refunds.provider_ref, answer ->> 'refundRef')
   where refunds.id = refund.id;
   if refund.state <> 'requested' then
     return 'repeated';
-  elsif truth ->> 'status' = 'refunded' then
+  elsif answer ->> 'status' = 'refunded' then
     perform private.book_refund(refund.id);
     return 'refunded';
-  elsif truth ->> 'status' = 'failed' then
+  elsif answer ->> 'status' = 'failed' then
     perform private.reject_refund(refund.id);
     return 'failed';
   end if;
@@ -7982,7 +7985,7 @@ begin
   end if;
   update public.refunds
   set provider_ref = coalesce(refunds.provider_ref, refund_answered.provider_ref),
-      asked_at = now()
+      looked_up_at = now()
   where refunds.id = refund_answered.refund_id;
   if status = 'failed' then
     perform private.reject_refund(refund_id);
@@ -8304,7 +8307,7 @@ begin
   else
     update public.subscriptions
     set ended_at = now(),
-        status = case when subscription.ends_at > now() then 'replaced' else 'lapsed' end
+        status = case when subscription.ends_at > now() then 'replaced' else 'expired' end
     where subscriptions.id = subscription.id;
     insert into public.subscriptions (identity_id, plan_id, ends_at, pay_with)
     values (start_plan.identity_id, plan.id, now() + make_interval(days => plan.interval_days),
@@ -8337,7 +8340,7 @@ begin
   update public.subscriptions set status = end_subscription.status, ended_at = now()
   where subscriptions.id = end_subscription.subscription_id
     and subscriptions.status = 'active'
-    and (end_subscription.status <> 'lapsed' or subscriptions.ends_at <= now());
+    and (end_subscription.status <> 'expired' or subscriptions.ends_at <= now());
   if not found then
     return false;
   end if;
@@ -8622,12 +8625,12 @@ as $$
     select refunds.id from public.refunds
     where refunds.state = 'requested'
       and refunds.created_at < now() - interval '2 minutes'
-      and coalesce(refunds.asked_at < now() - interval '10 minutes', true)
-    order by refunds.asked_at nulls first
+      and coalesce(refunds.looked_up_at < now() - interval '10 minutes', true)
+    order by refunds.looked_up_at nulls first
     limit 25
     for update skip locked
   ), taken as (
-    update public.refunds set asked_at = now()
+    update public.refunds set looked_up_at = now()
     from due where due.id = refunds.id
     returning refunds.id
   )
@@ -8777,28 +8780,28 @@ $$;
 comment on function private.renew_plans is
   'Job: renews plans from the wallet in the day before they end, where it holds enough.';
 
-create function private.lapse_plan(subscription_id uuid) returns boolean
+create function private.downgrade_plan(subscription_id uuid) returns boolean
   language sql
   set search_path = ''
 as $$
-  select private.end_subscription(lapse_plan.subscription_id, 'lapsed')
+  select private.end_subscription(downgrade_plan.subscription_id, 'expired')
 $$;
-comment on function private.lapse_plan is 'Ends one plan whose time is over.';
+comment on function private.downgrade_plan is 'Ends one plan whose time is over.';
 
-create function private.lapse_plans() returns bigint
+create function private.downgrade_plans() returns bigint
   language sql
   security definer -- a job: everybody's plans
   set search_path = ''
 as $$
-  select private.for_each('lapse_plan', array(
+  select private.for_each('downgrade_plan', array(
     select subscriptions.id::text from public.subscriptions
     where subscriptions.status = 'active' and subscriptions.ends_at <= now()
-      and not private.failed_recently('lapse_plan', subscriptions.id::text)
+      and not private.failed_recently('downgrade_plan', subscriptions.id::text)
     order by subscriptions.ends_at
     limit 100
   ), true)
 $$;
-comment on function private.lapse_plans is
+comment on function private.downgrade_plans is
   'Job: ends plans whose time is over and pauses active listings over the free quota.';
 
 create function private.recount_wallets() returns bigint
@@ -8847,7 +8850,7 @@ comment on function private.recount_wallets is
 
 grant execute on function
   private.due_payments, private.give_up_payments, private.due_refunds, private.expire_invoices,
-  private.remind_of_plans, private.renew_plans, private.lapse_plans, private.recount_wallets
+  private.remind_of_plans, private.renew_plans, private.downgrade_plans, private.recount_wallets
   to backend;
 
 -- sql/06_properties/1_tables.sql
@@ -8856,7 +8859,7 @@ grant execute on function
 --
 -- Clients write through functions only. Who sees a listing is in 2_rules_visibility.sql, what a
 -- field may hold in 2_rules_fields.sql, what publishing asks in 2_rules_publishing.sql, and what
--- can be done in which state in 2_rules_acts.sql.
+-- can be done in which state in 2_rules_actions.sql.
 
 create sequence private.property_ref_no start 100001;
 
@@ -9006,7 +9009,7 @@ comment on column public.properties.owner_identity_id is
   'The identity that offers it; never changes.';
 comment on column public.properties.type is 'SALE, RENT or EXCHANGE; fixed once published.';
 comment on column public.properties.status is
-  'Its state; 2_rules_acts.sql has the ways from one to another.';
+  'Its state; 2_rules_actions.sql has the ways from one to another.';
 comment on column public.properties.status_reason is
   'Why it was rejected or suspended, for the owner.';
 comment on column public.properties.suspended_from is
@@ -9102,7 +9105,7 @@ grant select on public.properties, public.price_history, public.auctions to auth
 -- Nobody changes what a price was: triggers write it with their owner's rights.
 revoke insert, update, delete, truncate on public.price_history from service_role;
 
--- Strangers read listings through functions that choose the columns (3_records.sql).
+-- Other people read listings through functions that choose the columns (3_records.sql).
 create policy "owners see their own properties" on public.properties for select to authenticated
   using (owner_identity_id = (select private.identity_id()) and status <> 'deleted');
 create policy "owners see the prices of their own" on public.price_history
@@ -9264,7 +9267,7 @@ comment on column private.listed_records.owner_name is
 alter table private.listed_records enable row level security;
 create policy "nobody but functions of their owner" on private.listed_records using (false);
 
--- sql/06_properties/2_rules_acts.sql
+-- sql/06_properties/2_rules_actions.sql
 
 -- What an owner can do to a listing, and in which state.
 --
@@ -9272,10 +9275,10 @@ create policy "nobody but functions of their owner" on private.listed_records us
 --   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active for 90 days
 --   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
 --
--- An act sets the state only: what a state brings with it is in 2_rules_states.sql.
+-- An action sets the state only: what a state brings with it is in 2_rules_states.sql.
 
-create function private.property_acts()
-  returns table (act text, from_statuses text[], only_type text)
+create function private.property_actions()
+  returns table (action text, from_statuses text[], only_type text)
   language sql
   immutable
   rows 10
@@ -9294,31 +9297,31 @@ as $$
     ('mark-exchanged', '{active}', 'EXCHANGE'),
     ('confirm-available', '{active}', null)
 $$;
-comment on function private.property_acts is
+comment on function private.property_actions is
   'What an owner can do to a listing, from which states, and for which type only.';
 
-create function private.allowed_acts(property public.properties) returns text[]
+create function private.allowed_actions(property public.properties) returns text[]
   language sql
   stable
   set search_path = ''
 as $$
   select array(
-    select acts.act from private.property_acts() as acts
-    where property.status = any (acts.from_statuses)
-      and coalesce(acts.only_type = property.type, true)
-      and (acts.act <> 'renew' or property.expires_at > now() - interval '90 days')
+    select actions.action from private.property_actions() as actions
+    where property.status = any (actions.from_statuses)
+      and coalesce(actions.only_type = property.type, true)
+      and (actions.action <> 'renew' or property.expires_at > now() - interval '90 days')
   )
 $$;
-comment on function private.allowed_acts is 'What the owner can do to a listing now.';
+comment on function private.allowed_actions is 'What the owner can do to a listing now.';
 
-create function private.refuse_act(property public.properties) returns void
+create function private.refuse_action(property public.properties) returns void
   language sql
   set search_path = ''
 as $$
   select private.refuse(409, 'property_state_conflict', jsonb_build_object(
-    'from', property.status, 'allowed', private.allowed_acts(property)))
+    'from', property.status, 'allowed', private.allowed_actions(property)))
 $$;
-comment on function private.refuse_act is
+comment on function private.refuse_action is
   '409 property_state_conflict, with the state of the listing and what can be done in it.';
 
 create function private.lock_own_property(property_id uuid) returns public.properties
@@ -9353,7 +9356,7 @@ declare
 begin
   if property.status not in ('draft', 'pending_review', 'active', 'rejected', 'paused', 'expired')
   then
-    perform private.refuse_act(property);
+    perform private.refuse_action(property);
   end if;
   return property;
 end
@@ -9398,7 +9401,7 @@ begin
     perform private.refuse_field('auction', 'field_not_for_type');
   elsif property.status not in ('draft', 'pending_review', 'active', 'paused')
     or now() between property.auction_starts_at and property.auction_ends_at then
-    perform private.refuse_act(property);
+    perform private.refuse_action(property);
   end if;
   return property;
 end
@@ -9693,7 +9696,7 @@ create function private.apply_fields(property public.properties, fields jsonb)
   set search_path = ''
 as $$
 declare
-  place jsonb := fields -> 'location';
+  location jsonb := fields -> 'location';
   answer public.properties;
 begin
   answer := jsonb_populate_record(property, (
@@ -9703,9 +9706,9 @@ begin
     from jsonb_each(fields - 'location') as field
   ));
   if fields ? 'location' then
-    answer.lat := place -> 'lat';
-    answer.lng := place -> 'lng';
-    answer.location_precision := place ->> 'precision';
+    answer.lat := location -> 'lat';
+    answer.lng := location -> 'lng';
+    answer.location_precision := location ->> 'precision';
   end if;
   -- An area implies its governorate.
   if answer.area_id is not null and (
@@ -10286,7 +10289,7 @@ comment on function private.price_period is
   'What a price is for: a month of a rent, once for a sale; null for an exchange.';
 
 create function private.property_records(property_ids uuid[], viewer_identity_id uuid)
-  returns table (place bigint, id uuid, record json)
+  returns table (ordinal bigint, id uuid, record json)
   language plpgsql
   stable
   rows 20
@@ -10298,8 +10301,8 @@ begin
   -- tables less in subqueries: a join would carry the whole width of a listing.
   return query
   select
-    asked.place,
-    asked.id,
+    requested.ordinal,
+    requested.id,
     (
       select to_json(shown) from (
         select
@@ -10406,12 +10409,12 @@ begin
           case when own.is_mine then properties.pending_changes end as "pendingChanges"
       ) as shown
     )
-  from unnest(property_ids) with ordinality as asked (id, place)
-  join public.properties on properties.id = asked.id
+  from unnest(property_ids) with ordinality as requested (id, ordinal)
+  join public.properties on properties.id = requested.id
   cross join lateral (
     select properties.owner_identity_id = viewer_identity_id as is_mine
   ) as own
-  order by asked.place;
+  order by requested.ordinal;
 end
 $$;
 comment on function private.property_records is
@@ -10472,7 +10475,7 @@ begin
     '{"lat":' || lat || ',"lng":' || lng || ',"precision":"' || location_precision || '"}', 'null');
 end
 $$;
-comment on function private.location_text is 'A place as the JSON text of a record''s location.';
+comment on function private.location_text is 'Coordinates as the JSON text of a record''s location.';
 
 create function private.owner_name_text(identity_id uuid) returns text
   language plpgsql
@@ -10623,7 +10626,8 @@ as $$
 begin
   if fields is distinct from 'card' and private.wants_records(fields) then
     return (
-      select '[' || coalesce(string_agg(records.record::text, ',' order by records.place), '') || ']'
+      select
+        '[' || coalesce(string_agg(records.record::text, ',' order by records.ordinal), '') || ']'
       from private.property_records(property_ids, viewer_identity_id) as records
     );
   end if;
@@ -10631,16 +10635,16 @@ begin
     select '[' || coalesce(string_agg(
       private.card_text(
         property_cards,
-        asked.id = any (array(
+        requested.id = any (array(
           select favorites.property_id from public.favorites
           where favorites.identity_id = list_items.viewer_identity_id
             and favorites.property_id = any (property_ids)
         )),
         list_items.viewer_identity_id,
         (select settings.value #>> '{}' from private.settings where settings.name = 'files_url')
-      ), ',' order by asked.place), '') || ']'
-    from unnest(property_ids) with ordinality as asked (id, place)
-    join private.property_cards on property_cards.property_id = asked.id
+      ), ',' order by requested.ordinal), '') || ']'
+    from unnest(property_ids) with ordinality as requested (id, ordinal)
+    join private.property_cards on property_cards.property_id = requested.id
   );
 end
 $$;
@@ -10840,7 +10844,7 @@ begin
   );
   return query
   select
-    coalesce(json_agg(records.record order by records.place), '[]'),
+    coalesce(json_agg(records.record order by records.ordinal), '[]'),
     private.next_cursor(query, (
       select jsonb_agg(jsonb_build_array(properties.created_at, properties.id)
         order by properties.created_at desc, properties.id desc)
@@ -10887,7 +10891,7 @@ begin
   with page as (
     select
       price_history.id, price_history.price, price_history.changed_at,
-      row_number() over (order by price_history.changed_at desc, price_history.id desc) as place
+      row_number() over (order by price_history.changed_at desc, price_history.id desc) as row_number
     from public.price_history
     where price_history.property_id = property.id
       and (price_history.changed_at, price_history.id) < (before_at, before_id)
@@ -10897,11 +10901,11 @@ begin
   select
     coalesce(
       json_agg(json_build_object('price', page.price, 'changedAt', page.changed_at)
-        order by page.place) filter (where page.place <= page_size),
+        order by page.row_number) filter (where page.row_number <= page_size),
       '[]'),
     private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(page.changed_at, page.id) order by page.place)
-        filter (where page.place >= page_size))
+      jsonb_agg(jsonb_build_array(page.changed_at, page.id) order by page.row_number)
+        filter (where page.row_number >= page_size))
   from page;
 end
 $$;
@@ -10934,7 +10938,7 @@ as $$
 declare
   viewer_id uuid := private.identity_id();
   property public.properties := private.require_visible_property(property_id, viewer_id);
-  wanted_price numeric := coalesce(property.price, -1);
+  own_price numeric := coalesce(property.price, -1);
   ids uuid[];
 begin
   -- The nearest prices above and below in each area of the governorate, straight from the index.
@@ -10946,7 +10950,7 @@ begin
         select properties.id, coalesce(properties.price, -1) as price from public.properties
         where properties.listed and properties.type = property.type
           and properties.kind = property.kind and properties.area_id = areas.id
-          and coalesce(properties.price, -1) >= wanted_price
+          and coalesce(properties.price, -1) >= own_price
         order by coalesce(properties.price, -1)
         limit 11
       )
@@ -10955,13 +10959,13 @@ begin
         select properties.id, coalesce(properties.price, -1) from public.properties
         where properties.listed and properties.type = property.type
           and properties.kind = property.kind and properties.area_id = areas.id
-          and coalesce(properties.price, -1) < wanted_price
+          and coalesce(properties.price, -1) < own_price
         order by coalesce(properties.price, -1) desc
         limit 10
       )
     ) as near
     where areas.governorate_id = property.governorate_id and near.id <> property.id
-    order by areas.id = property.area_id desc, abs(near.price - wanted_price), near.id
+    order by areas.id = property.area_id desc, abs(near.price - own_price), near.id
     limit 10
   );
   return '{"items":' || private.list_items(ids, viewer_id, fields) || ',"nextCursor":null}';
@@ -11168,17 +11172,17 @@ grant execute on function
   api.update_property
   to authenticated;
 
--- sql/06_properties/5_writes_acts.sql
+-- sql/06_properties/5_writes_actions.sql
 
--- What an owner does to a listing; which act is allowed when is in 2_rules_acts.sql.
+-- What an owner does to a listing; which action is allowed when is in 2_rules_actions.sql.
 
-create function private.act_on_property(property_id uuid, act text) returns json
+create function private.act_on_property(property_id uuid, action text) returns json
   language plpgsql
   security definer -- clients have no write grant; works on own listings only
   set search_path = ''
 as $$
 declare
-  makes_active boolean := act in ('publish', 'resume', 'renew');
+  makes_active boolean := action in ('publish', 'resume', 'renew');
   owner_id uuid := private.require_identity();
   property public.properties;
 begin
@@ -11188,24 +11192,24 @@ begin
     perform private.lock_quota(owner_id);
   end if;
   property := private.lock_own_property(property_id);
-  if not act = any (private.allowed_acts(property)) then
-    perform private.refuse_act(property);
+  if not action = any (private.allowed_actions(property)) then
+    perform private.refuse_action(property);
   end if;
   case
-    when act = 'publish' then
+    when action = 'publish' then
       property := private.submit_property(property);
-    when act = 'pause' then
+    when action = 'pause' then
       property.status := 'paused';
-    when act in ('resume', 'renew') then
+    when action in ('resume', 'renew') then
       property.status := 'active';
-    when act = 'archive' then
+    when action = 'archive' then
       property.status := 'archived';
-    when act = 'restore' then
+    when action = 'restore' then
       property.status := 'draft';
-    when act = 'confirm-available' then
+    when action = 'confirm-available' then
       property.confirmed_at := now();
     else -- mark-sold, mark-rented, mark-exchanged
-      property.status := substr(act, length('mark-') + 1);
+      property.status := substr(action, length('mark-') + 1);
   end case;
   if makes_active then
     perform private.check_quota(property.owner_identity_id);
@@ -11216,7 +11220,7 @@ begin
 end
 $$;
 comment on function private.act_on_property is
-  'Does one of property_acts to an own listing. 404 property_not_found, 409 '
+  'Does one of property_actions to an own listing. 404 property_not_found, 409 '
   'property_state_conflict, 402 quota_exceeded.';
 
 grant execute on function private.act_on_property to authenticated;
@@ -11800,7 +11804,7 @@ as $$
 $$;
 comment on function private.expire_listings is 'Job: expires listings whose time is over.';
 
-create function private.fold_views_of(property_id uuid) returns boolean
+create function private.count_views_of(property_id uuid) returns boolean
   language plpgsql
   set search_path = ''
 as $$
@@ -11808,40 +11812,40 @@ declare
   viewers bigint;
 begin
   insert into private.property_counters (property_id)
-  select properties.id from public.properties where properties.id = fold_views_of.property_id
+  select properties.id from public.properties where properties.id = count_views_of.property_id
   on conflict do nothing;
   -- What somebody has locked is left to the next run: the job waits for nobody.
   perform from private.property_counters
-  where property_counters.property_id = fold_views_of.property_id
+  where property_counters.property_id = count_views_of.property_id
   for no key update skip locked;
   if not found then
     return false;
   end if;
   update private.property_views set counted = true
-  where property_views.property_id = fold_views_of.property_id and not property_views.counted;
+  where property_views.property_id = count_views_of.property_id and not property_views.counted;
   get diagnostics viewers = row_count;
   update private.property_counters set views = property_counters.views + viewers
-  where property_counters.property_id = fold_views_of.property_id and viewers > 0;
+  where property_counters.property_id = count_views_of.property_id and viewers > 0;
   return found;
 end
 $$;
-comment on function private.fold_views_of is 'Adds the new views of a listing to its count.';
+comment on function private.count_views_of is 'Adds the new views of a listing to its count.';
 
-create function private.fold_views() returns bigint
+create function private.count_views() returns bigint
   language sql
   security definer -- writes counters of everybody's listings, for a job
   set search_path = ''
 as $$
-  select private.for_each('fold_views_of', array(
+  select private.for_each('count_views_of', array(
     select distinct property_views.property_id::text from private.property_views
     where not property_views.counted
-      and not private.failed_recently('fold_views_of', property_views.property_id::text)
+      and not private.failed_recently('count_views_of', property_views.property_id::text)
     limit 1000
   ))
 $$;
-comment on function private.fold_views is 'Job: adds new views to the counts of listings.';
+comment on function private.count_views is 'Job: adds new views to the counts of listings.';
 
-create function private.sweep_views() returns bigint
+create function private.purge_views() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
@@ -11860,16 +11864,16 @@ as $$
   )
   select count(*) from deleted
 $$;
-comment on function private.sweep_views is
+comment on function private.purge_views is
   'Job: deletes views older than two days; those that could not be counted, after a week.';
 
 grant execute on function
-  private.expire_listings, private.fold_views, private.sweep_views
+  private.expire_listings, private.count_views, private.purge_views
   to backend;
 
 -- sql/06_properties/8_api.sql
 
--- What an owner does to a listing, as clients call it: one function for each act.
+-- What an owner does to a listing, as clients call it: one function for each action.
 
 create function api.publish_property(property_id uuid) returns json
   language sql
@@ -12247,10 +12251,10 @@ begin
   return (
     with saved as materialized (
       select item, item::json ->> 'status' <> 'unavailable' as available,
-        (item::json ->> 'id')::uuid as id, place
-      from unnest(items) with ordinality as given (item, place)
+        (item::json ->> 'id')::uuid as id, ordinal
+      from unnest(items) with ordinality as given (item, ordinal)
     )
-    select array_agg(coalesce(records.record::text, saved.item) order by saved.place)
+    select array_agg(coalesce(records.record::text, saved.item) order by saved.ordinal)
     from saved
     left join private.property_records(
       array(select saved.id from saved where saved.available), owner_id
@@ -16086,24 +16090,24 @@ $$;
 comment on function private.refresh_area_prices is
   'Job: writes private.area_prices anew once it is this old, before what reads it finds it too old.';
 
-create function private.sweep_publications() returns bigint
+create function private.purge_publications() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  select private.sweep('private.publications', 'until', '7 hours')
+  select private.purge('private.publications', 'until', '7 hours')
 $$;
-comment on function private.sweep_publications is
+comment on function private.purge_publications is
   'Job: deletes publications that no readable snapshot needs, 1,000 at a time.';
 
-create function private.sweep_office_ranks() returns bigint
+create function private.purge_office_ranks() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  select private.sweep('private.office_ranks', 'until', '7 hours')
+  select private.purge('private.office_ranks', 'until', '7 hours')
 $$;
-comment on function private.sweep_office_ranks is
+comment on function private.purge_office_ranks is
   'Job: deletes ranks that no readable snapshot needs, 1,000 at a time.';
 
 create function private.rebuild_search_documents() returns bigint
@@ -16156,8 +16160,8 @@ comment on function private.rebuild_search_documents is
   'can call it.';
 
 grant execute on function
-  private.fold_search_words, private.refresh_area_prices, private.sweep_publications,
-  private.sweep_office_ranks
+  private.fold_search_words, private.refresh_area_prices, private.purge_publications,
+  private.purge_office_ranks
   to backend;
 
 -- sql/09_media/1_tables.sql
@@ -16225,7 +16229,7 @@ comment on column public.media.use is
   'What it is used for; null is nothing yet, or nothing any more.';
 comment on column public.media.upload_session_id is
   'The flow of a new listing that it was uploaded in.';
-comment on column public.media.position is 'Its place among the pictures of the listing or flow.';
+comment on column public.media.position is 'Its position among the pictures of the listing or flow.';
 comment on column public.media.pending is
   'Under review: added to an active listing, not shown until decided.';
 comment on column public.media.discarded_at is
@@ -16288,7 +16292,7 @@ create policy "identities see their own pictures" on public.media for select to 
 create policy "nobody but functions of their owner" on private.uploads using (false);
 create policy "nobody but functions of their owner" on private.upload_sessions using (false);
 
-create table private.media_walks (
+create table private.media_scans (
   bucket text primary key,
   after_name text not null default '',
   began_at timestamptz not null default now(),
@@ -16300,15 +16304,15 @@ create table private.media_walks (
   last_files_without_row bigint,
   last_rows_without_file bigint
 );
-comment on table private.media_walks is
+comment on table private.media_scans is
   'How far the job has come that compares files and rows by name, some thousands at a time.';
-comment on column private.media_walks.after_name is 'How far the walk has come.';
-comment on column private.media_walks.files_without_row is
+comment on column private.media_scans.after_name is 'How far the scan has come.';
+comment on column private.media_scans.files_without_row is
   'Of the files seen, those that had no row after an hour.';
-comment on column private.media_walks.last_files_without_row is
-  'Of the last complete walk; should be 0.';
-comment on column private.media_walks.last_rows_without_file is
-  'Of the last complete walk; should be 0.';
+comment on column private.media_scans.last_files_without_row is
+  'Of the last complete scan; should be 0.';
+comment on column private.media_scans.last_rows_without_file is
+  'Of the last complete scan; should be 0.';
 
 create table private.stray_files (
   bucket text not null,
@@ -16318,13 +16322,13 @@ create table private.stray_files (
   primary key (bucket, name)
 );
 comment on table private.stray_files is
-  'Files without a row, left behind by an upload or found by the walk, to be removed.';
+  'Files without a row, left behind by an upload or found by the scan, to be removed.';
 comment on column private.stray_files.removal_due_at is 'When a job next has it removed.';
 create index stray_files_due_idx on private.stray_files (removal_due_at);
 
-alter table private.media_walks enable row level security;
+alter table private.media_scans enable row level security;
 alter table private.stray_files enable row level security;
-create policy "nobody but functions of their owner" on private.media_walks using (false);
+create policy "nobody but functions of their owner" on private.media_scans using (false);
 create policy "nobody but functions of their owner" on private.stray_files using (false);
 
 -- sql/09_media/2_rules_edits.sql
@@ -16665,7 +16669,7 @@ end
 $$;
 comment on function private.shown_pictures is 'The pictures that everybody sees, in order.';
 
-create function private.wanted_pictures(property public.properties) returns uuid[]
+create function private.owner_pictures(property public.properties) returns uuid[]
   language plpgsql
   stable
   set search_path = ''
@@ -16677,7 +16681,7 @@ begin
   return private.shown_pictures(property.id);
 end
 $$;
-comment on function private.wanted_pictures is
+comment on function private.owner_pictures is
   'The pictures as the owner wants them: those pending approval, else those that are shown.';
 
 create function private.discard_media(media_ids uuid[]) returns void
@@ -16695,7 +16699,7 @@ $$;
 comment on function private.discard_media is
   'Discards pictures: a job removes their files and rows.';
 
-create function private.set_shown_pictures(property_id uuid, wanted uuid[]) returns void
+create function private.set_shown_pictures(property_id uuid, picture_ids uuid[]) returns void
   language plpgsql
   security definer -- clients have no write grant
   set search_path = ''
@@ -16703,18 +16707,18 @@ as $$
 begin
   perform private.discard_media(array(
     select media.id from public.media
-    where media.property_id = set_shown_pictures.property_id and media.id <> all (wanted)
+    where media.property_id = set_shown_pictures.property_id and media.id <> all (picture_ids)
   ));
-  update public.media set position = listed.place - 1, pending = false
-  from unnest(wanted) with ordinality as listed (id, place)
+  update public.media set position = listed.ordinal - 1, pending = false
+  from unnest(picture_ids) with ordinality as listed (id, ordinal)
   where media.id = listed.id and media.property_id = set_shown_pictures.property_id
-    and (media.position, media.pending) is distinct from (listed.place::integer - 1, false);
+    and (media.position, media.pending) is distinct from (listed.ordinal::integer - 1, false);
 end
 $$;
 comment on function private.set_shown_pictures is
   'Makes these the pictures of a listing, in this order, and discards the others.';
 
-create function private.change_pictures(property public.properties, wanted uuid[]) returns void
+create function private.change_pictures(property public.properties, picture_ids uuid[]) returns void
   language plpgsql
   security definer -- clients have no write grant
   set search_path = ''
@@ -16723,14 +16727,14 @@ declare
   pending jsonb := coalesce(property.pending_changes, '{}') - 'media';
 begin
   if not private.is_moderated(property) then
-    perform private.set_shown_pictures(property.id, wanted);
+    perform private.set_shown_pictures(property.id, picture_ids);
   else
-    if wanted <> private.shown_pictures(property.id) then
-      pending := pending || jsonb_build_object('media', to_jsonb(wanted));
+    if picture_ids <> private.shown_pictures(property.id) then
+      pending := pending || jsonb_build_object('media', to_jsonb(picture_ids));
     end if;
     perform private.discard_media(array(
       select media.id from public.media
-      where media.property_id = property.id and media.pending and media.id <> all (wanted)
+      where media.property_id = property.id and media.pending and media.id <> all (picture_ids)
     ));
   end if;
   update public.properties set pending_changes = nullif(pending, '{}')
@@ -16749,7 +16753,7 @@ as $$
 begin
   if property.pending_changes ? 'media' then
     perform private.set_shown_pictures(property.id, case when approved
-      then private.wanted_pictures(property) else private.shown_pictures(property.id) end);
+      then private.owner_pictures(property) else private.shown_pictures(property.id) end);
   end if;
 end
 $$;
@@ -16762,7 +16766,7 @@ create function private.order_property_media(property_id uuid, media_ids uuid[])
 as $$
 declare
   property public.properties := private.lock_editable_property(property_id);
-  existing uuid[] := private.wanted_pictures(property);
+  existing uuid[] := private.owner_pictures(property);
 begin
   if not media_ids <@ existing then
     perform private.refuse(404, 'not_found');
@@ -16783,7 +16787,7 @@ create function private.delete_property_media(property_id uuid, media_id uuid) r
 as $$
 declare
   property public.properties := private.lock_editable_property(property_id);
-  existing uuid[] := private.wanted_pictures(property);
+  existing uuid[] := private.owner_pictures(property);
 begin
   if media_id <> all (existing) then
     perform private.refuse(404, 'not_found');
@@ -16880,9 +16884,9 @@ begin
     property := private.lock_editable_property(listing_id);
   end if;
 
-  select placed.answer, placed.added into answer, added
+  select stored.answer, stored.added into answer, added
   from private.insert_listing_pictures(
-    upload, property, session_id, start_position, again) as placed;
+    upload, property, session_id, start_position, again) as stored;
   if json_array_length(answer) = 0 then
     perform private.refuse(422, 'file_missing');
   elsif jsonb_path_exists(answer::jsonb, '$[*].mediaId') then
@@ -16893,7 +16897,7 @@ begin
     perform private.refuse(404, 'not_found');
   end if;
   if property.id is not null and private.is_moderated(property) then
-    perform private.change_pictures(property, private.wanted_pictures(property) || added);
+    perform private.change_pictures(property, private.owner_pictures(property) || added);
   end if;
   perform private.finish_upload(upload);
   return json_build_object(
@@ -16916,7 +16920,7 @@ declare
   answers jsonb := '[]';
   stored record;
   picture public.media;
-  asked integer;
+  requested integer;
   room integer := private.picture_limit(upload.identity_id);
   others uuid[] := array(
     select media.id from public.media
@@ -16928,7 +16932,7 @@ declare
 begin
   added := '{}';
   room := room - case when property.id is null
-    then cardinality(others) else cardinality(private.wanted_pictures(property)) end;
+    then cardinality(others) else cardinality(private.owner_pictures(property)) end;
   for stored in
     select * from private.stored_files(upload)
     union all
@@ -16937,12 +16941,12 @@ begin
     order by index
     limit 20
   loop
-    asked := start_position + stored.index;
+    requested := start_position + stored.index;
     -- Sent again because the answer was lost: the picture is there, at its position.
     select * into picture from public.media
     where media.id = any (others) and media.sha256 = stored.sha256
-      and (asked is null or media.position = asked or stored.name is null)
-    order by media.position is distinct from asked, media.position
+      and (requested is null or media.position = requested or stored.name is null)
+    order by media.position is distinct from requested, media.position
     limit 1;
     if picture.id is null and stored.name is null then
       -- It was there when the upload began, and so was not stored again.
@@ -16960,7 +16964,7 @@ begin
         stored.height, stored.orientation, stored.bytes, stored.sha256,
         case when property.id is not null then 'listing' end, property.id, session_id,
         property.id is not null and private.is_moderated(property),
-        private.free_position(others || added, asked)
+        private.free_position(others || added, requested)
       )
       returning * into picture;
       added := added || picture.id;
@@ -16978,7 +16982,7 @@ comment on function private.insert_listing_pictures is
   'Gives each stored picture its row and position, and finds those that were sent again by index '
   'and hash. Those that the plan leaves no room for are answered with quota_exceeded.';
 
-create function private.free_position(media_ids uuid[], asked integer) returns integer
+create function private.free_position(media_ids uuid[], requested integer) returns integer
   language plpgsql
   stable
   security definer -- reads rows past the policies
@@ -16988,7 +16992,7 @@ declare
   taken integer[] := array(
     select media.position from public.media where media.id = any (media_ids)
   );
-  free integer := coalesce(asked, (select max(place) + 1 from unnest(taken) as place), 0);
+  free integer := coalesce(requested, (select max(used) + 1 from unnest(taken) as used), 0);
 begin
   while free = any (taken) loop
     free := free + 1;
@@ -17058,7 +17062,7 @@ begin
   if bucket = 'listings' then
     allowed := private.picture_limit(owner_id);
     used := case when property.id is null then uploaded
-      else cardinality(private.wanted_pictures(property)) end;
+      else cardinality(private.owner_pictures(property)) end;
   end if;
   select * into allowance from private.picture_allowance(owner_id);
   if allowed is null or allowance.allowed - allowance.used < allowed - used then
@@ -17384,34 +17388,34 @@ comment on function private.files_to_remove is
   'Job: the names of some unused files, by bucket. Takes the list that it gave before, once '
   'Storage was asked to remove those files.';
 
-create function private.prove_media() returns bigint
+create function private.reconcile_media() returns bigint
   language plpgsql
   security definer -- reads the files of Storage and everybody's pictures
   set search_path = ''
 as $$
 declare
-  walk private.media_walks;
+  scan private.media_scans;
   last_name text;
   seen bigint;
   stray bigint;
   lost bigint;
   wrong bigint := 0;
 begin
-  insert into private.media_walks (bucket) values ('avatars'), ('listings')
+  insert into private.media_scans (bucket) values ('avatars'), ('listings')
   on conflict do nothing;
-  for walk in select * from private.media_walks for update skip locked loop
+  for scan in select * from private.media_scans for update skip locked loop
     -- The next files by name, and the rows in the same range of names.
     select count(*), case when count(*) = 20000 then max(files.name) end into seen, last_name
     from (
       select objects.name from storage.objects
-      where objects.bucket_id = walk.bucket and objects.name > walk.after_name
+      where objects.bucket_id = scan.bucket and objects.name > scan.after_name
       order by objects.name
       limit 20000
     ) as files;
     with strays as (
       insert into private.stray_files (bucket, name)
       select objects.bucket_id, objects.name from storage.objects
-      where objects.bucket_id = walk.bucket and objects.name > walk.after_name
+      where objects.bucket_id = scan.bucket and objects.name > scan.after_name
         and (last_name is null or objects.name <= last_name)
         and objects.created_at < now() - interval '1 hour'
         and not exists (
@@ -17423,7 +17427,7 @@ begin
     )
     select count(*) into stray from strays;
     select count(*) into lost from public.media
-    where media.bucket = walk.bucket and media.name > walk.after_name
+    where media.bucket = scan.bucket and media.name > scan.after_name
       and (last_name is null or media.name <= last_name)
       and media.discarded_at is null
       and not exists (
@@ -17431,41 +17435,41 @@ begin
         where objects.bucket_id = media.bucket and objects.name = media.name
       );
     wrong := wrong + stray + lost;
-    walk.files := walk.files + seen;
-    walk.files_without_row := walk.files_without_row + stray;
-    walk.rows_without_file := walk.rows_without_file + lost;
-    perform private.save_media_walk(walk, last_name);
+    scan.files := scan.files + seen;
+    scan.files_without_row := scan.files_without_row + stray;
+    scan.rows_without_file := scan.rows_without_file + lost;
+    perform private.save_media_scan(scan, last_name);
   end loop;
   return wrong;
 end
 $$;
-comment on function private.prove_media is
+comment on function private.reconcile_media is
   'Job: compares some more files and rows. Gives how many do not match, which raises an alarm.';
 
-create function private.save_media_walk(walk private.media_walks, last_name text) returns void
+create function private.save_media_scan(scan private.media_scans, last_name text) returns void
   language sql
   security definer -- writes a closed table
   set search_path = ''
 as $$
-  update private.media_walks
+  update private.media_scans
   set
     after_name = coalesce(last_name, ''),
-    began_at = case when last_name is null then now() else walk.began_at end,
-    files = case when last_name is null then 0 else walk.files end,
-    files_without_row = case when last_name is null then 0 else walk.files_without_row end,
-    rows_without_file = case when last_name is null then 0 else walk.rows_without_file end,
-    last_ended_at = case when last_name is null then now() else walk.last_ended_at end,
-    last_files = case when last_name is null then walk.files else walk.last_files end,
+    began_at = case when last_name is null then now() else scan.began_at end,
+    files = case when last_name is null then 0 else scan.files end,
+    files_without_row = case when last_name is null then 0 else scan.files_without_row end,
+    rows_without_file = case when last_name is null then 0 else scan.rows_without_file end,
+    last_ended_at = case when last_name is null then now() else scan.last_ended_at end,
+    last_files = case when last_name is null then scan.files else scan.last_files end,
     last_files_without_row =
-      case when last_name is null then walk.files_without_row else walk.last_files_without_row end,
+      case when last_name is null then scan.files_without_row else scan.last_files_without_row end,
     last_rows_without_file =
-      case when last_name is null then walk.rows_without_file else walk.last_rows_without_file end
-  where media_walks.bucket = walk.bucket
+      case when last_name is null then scan.rows_without_file else scan.last_rows_without_file end
+  where media_scans.bucket = scan.bucket
 $$;
-comment on function private.save_media_walk is
-  'Stores how far a walk has come, or the result of a complete one.';
+comment on function private.save_media_scan is
+  'Stores how far a scan has come, or the result of a complete one.';
 
-grant execute on function private.files_to_remove, private.prove_media to backend;
+grant execute on function private.files_to_remove, private.reconcile_media to backend;
 
 -- sql/10_chat/1_tables.sql
 
@@ -17764,7 +17768,7 @@ create function private.message_problem(type text, clean text) returns text
   set search_path = ''
 as $$
 declare
-  place text[];
+  coordinates text[];
 begin
   if not private.is_clean(clean) then
     return 'invalid';
@@ -17780,10 +17784,10 @@ begin
         '\U0001BCA0-\U0001BCA3\U0001D173-\U0001D17A\U000E0000-\U000E0FFF]'
       ) then 'message_empty' end;
     when 'location' then
-      place := regexp_match(clean,
+      coordinates := regexp_match(clean,
         '^(-?[0-9]{1,2}(?:\.[0-9]{1,7})?),(-?[0-9]{1,3}(?:\.[0-9]{1,7})?)$');
-      return case when not coalesce(place[1]::numeric between -90 and 90
-        and place[2]::numeric between -180 and 180, false) then 'invalid' end;
+      return case when not coalesce(coordinates[1]::numeric between -90 and 90
+        and coordinates[2]::numeric between -180 and 180, false) then 'invalid' end;
     when 'property' then
       return case when clean !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then 'invalid' end;
     else
@@ -18206,7 +18210,7 @@ begin
   with page as (
     select participants.conversation_id, participants.active_at,
       row_number() over (order by participants.active_at desc, participants.conversation_id desc)
-        as place
+        as row_number
     from public.participants
     where participants.identity_id = caller_id
       and (participants.active_at, participants.conversation_id) < (
@@ -18218,10 +18222,10 @@ begin
   )
   select
     coalesce(json_agg(private.conversation_json(page.conversation_id, caller_id)
-      order by page.place) filter (where page.place <= page_size), '[]'),
+      order by page.row_number) filter (where page.row_number <= page_size), '[]'),
     private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(page.active_at, page.conversation_id) order by page.place)
-        filter (where page.place >= page_size)),
+      jsonb_agg(jsonb_build_array(page.active_at, page.conversation_id) order by page.row_number)
+        filter (where page.row_number >= page_size)),
     (
       select coalesce(sum(participants.unread), 0)::bigint from public.participants
       where participants.identity_id = caller_id and participants.unread > 0
@@ -18269,7 +18273,7 @@ begin
   if after_seq is not null then
     return query
     with page as (
-      select messages as message, row_number() over (order by messages.seq) as place
+      select messages as message, row_number() over (order by messages.seq) as row_number
       from public.messages
       where messages.conversation_id = participant.conversation_id
         and messages.seq > list_messages.after_seq
@@ -18277,14 +18281,14 @@ begin
       limit private.page_size(page_size) + 1
     )
     select
-      coalesce(json_agg(private.message_json(page.message) order by page.place)
-        filter (where page.place <= page_size), '[]'),
+      coalesce(json_agg(private.message_json(page.message) order by page.row_number)
+        filter (where page.row_number <= page_size), '[]'),
       count(*) > page_size
     from page;
   else
     return query
     with page as (
-      select messages as message, row_number() over (order by messages.seq desc) as place
+      select messages as message, row_number() over (order by messages.seq desc) as row_number
       from public.messages
       where messages.conversation_id = participant.conversation_id
         and messages.seq < coalesce(list_messages.before_seq, 9223372036854775807)
@@ -18292,8 +18296,8 @@ begin
       limit private.page_size(page_size) + 1
     )
     select
-      coalesce(json_agg(private.message_json(page.message) order by page.place desc)
-        filter (where page.place <= page_size), '[]'),
+      coalesce(json_agg(private.message_json(page.message) order by page.row_number desc)
+        filter (where page.row_number <= page_size), '[]'),
       count(*) > page_size
     from page;
   end if;
@@ -18333,7 +18337,7 @@ begin
   return query
   with page as (
     select blocks.identity_id, blocks.created_at,
-      row_number() over (order by blocks.created_at desc, blocks.identity_id desc) as place
+      row_number() over (order by blocks.created_at desc, blocks.identity_id desc) as row_number
     from public.blocks
     where blocks.account_id = caller_id
       and (blocks.created_at, blocks.identity_id)
@@ -18344,11 +18348,11 @@ begin
   )
   select
     coalesce(json_agg(private.peer_json(page.identity_id)::jsonb
-      || jsonb_build_object('createdAt', page.created_at) order by page.place)
-      filter (where page.place <= page_size), '[]'),
+      || jsonb_build_object('createdAt', page.created_at) order by page.row_number)
+      filter (where page.row_number <= page_size), '[]'),
     private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(page.created_at, page.identity_id) order by page.place)
-        filter (where page.place >= page_size))
+      jsonb_agg(jsonb_build_array(page.created_at, page.identity_id) order by page.row_number)
+        filter (where page.row_number >= page_size))
   from page;
 end
 $$;
@@ -18801,10 +18805,10 @@ comment on function api.read_conversation is
 grant execute on function private.send_message, private.read_conversation to authenticated;
 grant execute on function api.send_message, api.read_conversation to authenticated;
 
--- sql/10_chat/5_writes_messages_together.sql
+-- sql/10_chat/5_writes_messages_batch.sql
 
--- Chat: messages of several callers in one transaction. Most of what one costs is the same for many.
--- The functions gather what comes at once (functions/_shared/store-message.ts).
+-- Chat: a batch of messages of several callers in one transaction. Most of what one costs is the
+-- same for many. The functions collect what comes at once (functions/_shared/store-message.ts).
 --
 -- Only what goes through at once is sent here. Whatever else there is to say of a message, a refusal
 -- or that it was sent before, api.send_message says of it alone.
@@ -18814,7 +18818,7 @@ create type private.sent_text as (
   body text, hit timestamptz, rate text
 );
 comment on type private.sent_text is
-  'A text that is being sent with others: its place among them, and how its rate was counted.';
+  'A text that is being sent with others: its position among them, and how its rate was counted.';
 
 create type private.locked_text as (
   nth bigint, conversation_id uuid, sender_id uuid, client_message_id text, body text
@@ -18952,9 +18956,9 @@ begin
         'rate', sent.rate,
         'answer', json_build_object('created', true, 'message', delivery.message_json))
       end
-      order by place.nth)
-    from generate_series(1, jsonb_array_length(messages)) as place (nth)
-    left join unnest(counted) as sent on sent.nth = place.nth
+      order by series.nth)
+    from generate_series(1, jsonb_array_length(messages)) as series (nth)
+    left join unnest(counted) as sent on sent.nth = series.nth
     left join unnest(deliveries) as delivery
       on (delivery.message).conversation_id = sent.conversation_id
       and (delivery.message).client_message_id = sent.client_message_id
@@ -19672,7 +19676,7 @@ grant execute on function private.is_admin, private.require_admin to authenticat
 
 -- sql/11_admin/2_rules_audit.sql
 
--- What is recorded of admins' acts. A function of the API calls private.audit before it changes
+-- What is recorded of admins' actions. A function of the API calls private.audit before it changes
 -- anything; triggers record what was changed in any other way.
 
 create function private.refuse_audit_edit() returns trigger
@@ -19963,7 +19967,7 @@ create trigger reports_are_decided_once
 -- Users, entries of the audit trail and reports as admins see them; a report as its reporter does.
 
 create function private.user_records(account_ids uuid[])
-  returns table (place bigint, id uuid, record json)
+  returns table (ordinal bigint, id uuid, record json)
   language plpgsql
   stable
   rows 20
@@ -19973,8 +19977,8 @@ as $$
 begin
   return query
   select
-    asked.place,
-    asked.id,
+    requested.ordinal,
+    requested.id,
     json_build_object(
       'id', accounts.id,
       'email', accounts.email,
@@ -19997,18 +20001,18 @@ begin
         from public.identities where identities.account_id = accounts.id
       )
     )
-  from unnest(account_ids) with ordinality as asked (id, place)
-  join public.accounts on accounts.id = asked.id
+  from unnest(account_ids) with ordinality as requested (id, ordinal)
+  join public.accounts on accounts.id = requested.id
   left join public.individual_profiles on individual_profiles.account_id = accounts.id
   left join public.admins on admins.account_id = accounts.id
-  order by asked.place;
+  order by requested.ordinal;
 end
 $$;
 comment on function private.user_records is
   'Accounts as admins see them, in the order of the ids, without any secret.';
 
 create function private.audit_records(entry_ids bigint[])
-  returns table (place bigint, id bigint, record json)
+  returns table (ordinal bigint, id bigint, record json)
   language plpgsql
   stable
   rows 20
@@ -20018,8 +20022,8 @@ as $$
 begin
   return query
   select
-    asked.place,
-    asked.id,
+    requested.ordinal,
+    requested.id,
     json_build_object(
       'id', audit.id,
       'at', audit.at,
@@ -20035,10 +20039,10 @@ begin
       'before', audit.before,
       'after', audit.after
     )
-  from unnest(entry_ids) with ordinality as asked (id, place)
-  join public.audit on audit.id = asked.id
+  from unnest(entry_ids) with ordinality as requested (id, ordinal)
+  join public.audit on audit.id = requested.id
   left join public.individual_profiles on individual_profiles.account_id = audit.actor_id
-  order by asked.place;
+  order by requested.ordinal;
 end
 $$;
 comment on function private.audit_records is 'Entries of the audit trail, in the order of the ids.';
@@ -20162,7 +20166,7 @@ begin
     $sql$, sorts, sort, filters, key, page_size);
   return query
   select
-    coalesce(json_agg(records.record order by records.place), '[]'),
+    coalesce(json_agg(records.record order by records.ordinal), '[]'),
     private.next_cursor(query, to_jsonb(keys[page_size:]))
   from private.audit_records(
     private.key_ids(keys[:page_size])::bigint[]) as records;
@@ -20323,7 +20327,7 @@ comment on function private.waiting_identity_json is
   'about it before.';
 
 create function private.moderation_records(item_ids uuid[])
-  returns table (place bigint, record json)
+  returns table (ordinal bigint, record json)
   language plpgsql
   stable
   rows 20
@@ -20333,9 +20337,9 @@ as $$
 begin
   return query
   select
-    asked.place,
+    requested.ordinal,
     json_build_object(
-      'id', asked.id,
+      'id', requested.id,
       'kind', case
         when reports.id is not null then 'report'
         when identities.id is not null then 'identity'
@@ -20354,12 +20358,12 @@ begin
         private.waiting_identity_json(identities) end,
       'report', private.admin_report_json(reports)
     )
-  from unnest(item_ids) with ordinality as asked (id, place)
-  left join public.properties on properties.id = asked.id
-  left join private.property_records(item_ids, null) as records on records.id = asked.id
-  left join public.identities on identities.id = asked.id
-  left join public.reports on reports.id = asked.id
-  order by asked.place;
+  from unnest(item_ids) with ordinality as requested (id, ordinal)
+  left join public.properties on properties.id = requested.id
+  left join private.property_records(item_ids, null) as records on records.id = requested.id
+  left join public.identities on identities.id = requested.id
+  left join public.reports on reports.id = requested.id
+  order by requested.ordinal;
 end
 $$;
 comment on function private.moderation_records is
@@ -20411,7 +20415,7 @@ begin
     private.waiting_source(filters, sort), sorts, sort, filters, key, page_size);
   return query
   select
-    coalesce(json_agg(records.record order by records.place), '[]'),
+    coalesce(json_agg(records.record order by records.ordinal), '[]'),
     private.next_cursor(query, to_jsonb(keys[page_size:]))
   from private.moderation_records(private.key_ids(keys[:page_size])::uuid[]) as records;
 end
@@ -20577,10 +20581,10 @@ declare
   digits constant text := regexp_replace(
     regexp_replace(given, '[ -]', '', 'g'), '^(\+?965)?', '');
   name constant text := nullif(private.search_text(q), '');
-  asked_id uuid;
+  given_id uuid;
 begin
   if pg_input_is_valid(given, 'uuid') then
-    asked_id := given;
+    given_id := given;
   end if;
   return query
   (
@@ -20594,7 +20598,7 @@ begin
     where private.search_text(identities.display_name) like '%' || name || '%'
     union all
     select identities.account_id from public.identities
-    where asked_id in (identities.id, identities.account_id)
+    where given_id in (identities.id, identities.account_id)
   )
   limit 2001;
 end
@@ -20740,7 +20744,7 @@ begin
     private.users_source(filters), sorts, sort, filters, key, page_size);
   return query
   select
-    coalesce(json_agg(records.record order by records.place), '[]'),
+    coalesce(json_agg(records.record order by records.ordinal), '[]'),
     private.next_cursor(query, to_jsonb(keys[page_size:]))
   from private.user_records(private.key_ids(keys[:page_size])::uuid[]) as records;
 end
@@ -20808,7 +20812,7 @@ begin
         ) as counted
       ),
       'audit', (
-        select coalesce(json_agg(entry.record order by entry.place), '[]')
+        select coalesce(json_agg(entry.record order by entry.ordinal), '[]')
         from private.audit_records(array(
           select audit.id from public.audit
           where audit.target_id = account.id
@@ -21440,7 +21444,7 @@ comment on view public.admin_reports is
   'then.';
 
 create view public.admin_alarms with (security_invoker = true) as
-  select alarms.id, alarms.kind, alarms.subject_id, alarms.facts, alarms.raised_at
+  select alarms.id, alarms.kind, alarms.subject_id, alarms.details, alarms.raised_at
   from private.alarms
   where alarms.settled_at is null
   order by alarms.raised_at;
@@ -21805,7 +21809,7 @@ begin
   with page as materialized (
     select
       reviews as review, reviews.created_at, reviews.id,
-      row_number() over (order by reviews.created_at desc, reviews.id desc) as place
+      row_number() over (order by reviews.created_at desc, reviews.id desc) as row_number
     from public.reviews
     where reviews.subject_identity_id = list_reviews.identity_id and reviews.listed
       and (reviews.created_at, reviews.id) < (before_at, before_id)
@@ -21814,12 +21818,12 @@ begin
   )
   select
     coalesce(
-      json_agg(private.review_record(page.review, viewer_id) order by page.place)
-        filter (where page.place <= page_size),
+      json_agg(private.review_record(page.review, viewer_id) order by page.row_number)
+        filter (where page.row_number <= page_size),
       '[]'),
     private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(page.created_at, page.id) order by page.place)
-        filter (where page.place >= page_size)),
+      jsonb_agg(jsonb_build_array(page.created_at, page.id) order by page.row_number)
+        filter (where page.row_number >= page_size)),
     (summary ->> 'average')::numeric,
     (summary ->> 'count')::integer,
     summary -> 'histogram'
@@ -22258,7 +22262,7 @@ create table private.notification_events (
   property_id uuid,
   account_id uuid references public.accounts (id) on delete cascade,
   session_id uuid,
-  facts jsonb not null default '{}',
+  details jsonb not null default '{}',
   last_identity_id uuid,
   notified_at timestamptz,
   created_at timestamptz not null default clock_timestamp(),
@@ -22271,7 +22275,7 @@ comment on column private.notification_events.property_id is
   'Which listing; everybody who saved it is notified.';
 comment on column private.notification_events.account_id is 'Of a sign-in: whose.';
 comment on column private.notification_events.session_id is 'Of a sign-in: which session.';
-comment on column private.notification_events.facts is
+comment on column private.notification_events.details is
   'What the texts need; of a sign-in: from where it came.';
 comment on column private.notification_events.last_identity_id is
   'Identities up to this one have been notified.';
@@ -22296,7 +22300,7 @@ create table private.deferred_notifications (
   identity_id uuid,
   kind text not null,
   entity_id uuid,
-  facts jsonb not null,
+  details jsonb not null,
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table private.deferred_notifications is
@@ -22479,7 +22483,7 @@ grant execute on function private.notification_record, private.device_record to 
 
 -- sql/13_notifications/3_records_texts.sql
 
--- What a notification says, in Arabic and English, from its kind and the facts of the event.
+-- What a notification says, in Arabic and English, from its kind and the details of the event.
 --
 -- In plpgsql, which keeps its plans for the session: some of this runs for every message, and a
 -- function in SQL would be planned at every call.
@@ -22490,7 +22494,7 @@ create type private.notification_text as (
 comment on type private.notification_text is 'Title and body of a notification in both languages.';
 
 create function private.notification_texts(
-  kind text, category text, facts jsonb, times bigint
+  kind text, category text, details jsonb, times bigint
 ) returns private.notification_text
   language plpgsql
   stable
@@ -22498,27 +22502,27 @@ create function private.notification_texts(
 as $$
 begin
   return case
-    when kind = 'message_new' then private.message_texts(facts, times)
+    when kind = 'message_new' then private.message_texts(details, times)
     when category in ('leads', 'favorites', 'listings')
-      then private.listing_texts(kind, facts, times)
-    when category = 'billing' then private.billing_texts(kind, facts)
-    else private.account_texts(kind, facts)
+      then private.listing_texts(kind, details, times)
+    when category = 'billing' then private.billing_texts(kind, details)
+    else private.account_texts(kind, details)
   end;
 end
 $$;
 comment on function private.notification_texts is
   'Title and body in both languages; times is how many events it stands for.';
 
--- Facts: name, preview, type of the last message; times is how many came unread.
-create function private.message_texts(facts jsonb, times bigint) returns private.notification_text
+-- Details: name, preview, type of the last message; times is how many came unread.
+create function private.message_texts(details jsonb, times bigint) returns private.notification_text
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
   return (
-    facts ->> 'name', private.message_body_ar(facts ->> 'type', facts ->> 'preview', times),
-    facts ->> 'name', private.message_body_en(facts ->> 'type', facts ->> 'preview', times)
+    details ->> 'name', private.message_body_ar(details ->> 'type', details ->> 'preview', times),
+    details ->> 'name', private.message_body_en(details ->> 'type', details ->> 'preview', times)
   )::private.notification_text;
 end
 $$;
@@ -22607,16 +22611,16 @@ comment on function private.price_text_en is 'The English counterpart of private
 
 -- What notifications about money, identities, reviews and sign-ins say.
 
--- Facts: number, amount, to; nameAr, nameEn, days.
-create function private.billing_texts(kind text, facts jsonb) returns private.notification_text
+-- Details: number, amount, to; nameAr, nameEn, days.
+create function private.billing_texts(kind text, details jsonb) returns private.notification_text
   language plpgsql
   immutable
   set search_path = ''
 as $$
 declare
-  number text := facts ->> 'number';
-  amount text := private.kwd_text((facts ->> 'amount')::numeric);
-  days bigint := facts ->> 'days';
+  number text := details ->> 'number';
+  amount text := private.kwd_text((details ->> 'amount')::numeric);
+  days bigint := details ->> 'days';
   texts text[];
 begin
   texts := case kind
@@ -22633,17 +22637,17 @@ begin
     when 'refund' then array[
       'تم استرداد مبلغ',
       format('أعدنا %s د.ك عن الفاتورة %s إلى %s', amount, number,
-        case facts ->> 'to' when 'wallet' then 'محفظتك' else 'وسيلة الدفع التي استخدمتها' end),
+        case details ->> 'to' when 'wallet' then 'محفظتك' else 'وسيلة الدفع التي استخدمتها' end),
       'Refund',
       format('%s KWD of invoice %s went back to %s', amount, number,
-        case facts ->> 'to' when 'wallet' then 'your wallet' else 'your means of payment' end)]
+        case details ->> 'to' when 'wallet' then 'your wallet' else 'your means of payment' end)]
     when 'plan_expiring' then array[
       'باقتك على وشك الانتهاء',
-      format('تنتهي باقة «%s» خلال %s، جدّدها لتبقى مزاياها', facts ->> 'nameAr',
+      format('تنتهي باقة «%s» خلال %s، جدّدها لتبقى مزاياها', details ->> 'nameAr',
         private.counted_ar(days, 'يوم', 'يومين', 'أيام', 'يوماً')),
       'Your plan is about to end',
       format('The plan “%s” ends in %s, renew it to keep what it gives',
-        coalesce(facts ->> 'nameEn', facts ->> 'nameAr'),
+        coalesce(details ->> 'nameEn', details ->> 'nameAr'),
         case when days = 1 then 'a day' else days || ' days' end)]
   end;
   return row(texts[1], texts[2], texts[3], texts[4])::private.notification_text;
@@ -22651,18 +22655,18 @@ end
 $$;
 comment on function private.billing_texts is 'Texts of invoices, refunds and plans.';
 
--- Facts: name, reason, rating, at; of system the texts themselves.
-create function private.account_texts(kind text, facts jsonb) returns private.notification_text
+-- Details: name, reason, rating, at; of system the texts themselves.
+create function private.account_texts(kind text, details jsonb) returns private.notification_text
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  name text := facts ->> 'name';
-  reason text := facts ->> 'reason';
-  rating bigint := facts ->> 'rating';
+  name text := details ->> 'name';
+  reason text := details ->> 'reason';
+  rating bigint := details ->> 'rating';
   at text := to_char(
-    (facts ->> 'at')::timestamptz at time zone 'Asia/Kuwait', 'YYYY/MM/DD HH24:MI');
+    (details ->> 'at')::timestamptz at time zone 'Asia/Kuwait', 'YYYY/MM/DD HH24:MI');
   texts text[];
 begin
   texts := case kind
@@ -22700,7 +22704,7 @@ begin
       format('The password of your account was changed on %s. If that was not you, reset it and '
         'sign out of the other devices', at)]
     when 'system' then array[
-      facts ->> 'titleAr', facts ->> 'bodyAr', facts ->> 'titleEn', facts ->> 'bodyEn']
+      details ->> 'titleAr', details ->> 'bodyAr', details ->> 'titleEn', details ->> 'bodyEn']
   end;
   return row(texts[1], texts[2], texts[3], texts[4])::private.notification_text;
 end
@@ -22712,19 +22716,19 @@ comment on function private.account_texts is
 
 -- What notifications about a listing say, to its owner and to whoever saved it.
 
--- Facts: titleAr, titleEn, and by kind way, type, price, before, status, days, reason, change.
-create function private.listing_texts(kind text, facts jsonb, times bigint)
+-- Details: titleAr, titleEn, and by kind way, type, price, before, status, days, reason, change.
+create function private.listing_texts(kind text, details jsonb, times bigint)
   returns private.notification_text
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  name_ar text := '«' || (facts ->> 'titleAr') || '»';
-  name_en text := '“' || coalesce(facts ->> 'titleEn', facts ->> 'titleAr') || '”';
-  reason text := facts ->> 'reason';
-  days bigint := facts ->> 'days';
-  change boolean := coalesce((facts ->> 'change')::boolean, false);
+  name_ar text := '«' || (details ->> 'titleAr') || '»';
+  name_en text := '“' || coalesce(details ->> 'titleEn', details ->> 'titleAr') || '”';
+  reason text := details ->> 'reason';
+  days bigint := details ->> 'days';
+  change boolean := coalesce((details ->> 'change')::boolean, false);
   texts private.notification_text;
 begin
   case kind
@@ -22734,36 +22738,36 @@ begin
       texts.title_en := case when times = 1 then 'New lead' else times || ' new leads' end;
       texts.body_ar := case
         when times > 1 then 'على إعلانك ' || name_ar
-        when facts ->> 'way' = 'call' then 'أحد المهتمين طلب رقم هاتفك بخصوص ' || name_ar
-        when facts ->> 'way' = 'whatsapp' then
+        when details ->> 'way' = 'call' then 'أحد المهتمين طلب رقم هاتفك بخصوص ' || name_ar
+        when details ->> 'way' = 'whatsapp' then
           'أحد المهتمين يود مراسلتك على واتساب بخصوص ' || name_ar
         else 'أحد المهتمين يود محادثتك بخصوص ' || name_ar end;
       texts.body_en := case
         when times > 1 then 'On your listing ' || name_en
-        when facts ->> 'way' = 'call' then 'Somebody asked for your number about ' || name_en
-        when facts ->> 'way' = 'whatsapp' then
+        when details ->> 'way' = 'call' then 'Somebody asked for your number about ' || name_en
+        when details ->> 'way' = 'whatsapp' then
           'Somebody would like to write to you on WhatsApp about ' || name_en
         else 'Somebody would like to chat with you about ' || name_en end;
     when 'favorite_price_drop' then
       texts.title_ar := 'انخفض سعر عقار في مفضلتك';
       texts.title_en := 'Lower price on a saved property';
       texts.body_ar := format('انخفض سعر %s من %s إلى %s', name_ar,
-        private.price_label(facts ->> 'type', (facts ->> 'before')::numeric),
-        private.price_label(facts ->> 'type', (facts ->> 'price')::numeric));
+        private.price_label(details ->> 'type', (details ->> 'before')::numeric),
+        private.price_label(details ->> 'type', (details ->> 'price')::numeric));
       texts.body_en := format('%s went from %s to %s', name_en,
-        private.price_text_en(facts ->> 'type', (facts ->> 'before')::numeric),
-        private.price_text_en(facts ->> 'type', (facts ->> 'price')::numeric));
+        private.price_text_en(details ->> 'type', (details ->> 'before')::numeric),
+        private.price_text_en(details ->> 'type', (details ->> 'price')::numeric));
     when 'favorite_unavailable' then
       texts.title_ar := 'عقار في مفضلتك لم يعد متاحاً';
       texts.title_en := 'A saved property is no longer available';
       -- Only the owner may say why: otherwise no title, no reason (contract, section 4).
-      texts.body_ar := coalesce(case facts ->> 'status'
+      texts.body_ar := coalesce(case details ->> 'status'
         when 'sold' then 'تم بيع ' || name_ar
         when 'rented' then 'تم تأجير ' || name_ar
         when 'exchanged' then 'تمت مبادلة ' || name_ar
         when 'paused' then 'أوقف المعلن عرض ' || name_ar || ' مؤقتاً'
         else 'انتهى عرض ' || name_ar end, 'أحد العقارات التي حفظتها لم يعد معروضاً');
-      texts.body_en := coalesce(case facts ->> 'status'
+      texts.body_en := coalesce(case details ->> 'status'
         when 'sold' then name_en || ' has been sold'
         when 'rented' then name_en || ' has been rented out'
         when 'exchanged' then name_en || ' has been exchanged'
@@ -22843,20 +22847,20 @@ begin
       order by notifications.created_at desc, notifications.id desc
       limit size + 1
     )
-  ), placed as (
+  ), numbered as (
     select page.*,
-      row_number() over (order by page.created_at desc, page.id desc) as place
+      row_number() over (order by page.created_at desc, page.id desc) as row_number
     from page
   )
   select
     coalesce(
-      json_agg(private.notification_record(placed.notification) order by placed.place)
-        filter (where placed.place <= size),
+      json_agg(private.notification_record(numbered.notification) order by numbered.row_number)
+        filter (where numbered.row_number <= size),
       '[]'),
     private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(placed.created_at, placed.id) order by placed.place)
-        filter (where placed.place >= size))
-  from placed;
+      jsonb_agg(jsonb_build_array(numbered.created_at, numbered.id) order by numbered.row_number)
+        filter (where numbered.row_number >= size))
+  from numbered;
 end
 $$;
 comment on function private.list_notifications is
@@ -23158,28 +23162,28 @@ grant execute on function api.register_device, api.remove_device to authenticate
 
 create function private.notification_draft(
   account_id uuid, identity_id uuid, kind text, category text, route text, entity_id uuid,
-  facts jsonb, times bigint
+  details jsonb, times bigint
 ) returns public.notifications
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  texts private.notification_text := private.notification_texts(kind, category, facts, times);
+  texts private.notification_text := private.notification_texts(kind, category, details, times);
   draft public.notifications;
 begin
-  draft.created_at := coalesce((facts ->> 'at')::timestamptz, clock_timestamp());
+  draft.created_at := coalesce((details ->> 'at')::timestamptz, clock_timestamp());
   draft.account_id := notification_draft.account_id;
   draft.identity_id := notification_draft.identity_id;
   draft.kind := notification_draft.kind;
   draft.entity_id := notification_draft.entity_id;
-  draft.from_identity_id := facts ->> 'from';
+  draft.from_identity_id := details ->> 'from';
   draft.title_ar := left(texts.title_ar, 200);
   draft.body_ar := left(texts.body_ar, 600);
   draft.title_en := left(texts.title_en, 200);
   draft.body_en := left(texts.body_en, 600);
   draft.route := coalesce(
-    case notification_draft.kind when 'system' then facts ->> 'route' end,
+    case notification_draft.kind when 'system' then details ->> 'route' end,
     notification_draft.route);
   return draft;
 end
@@ -23223,16 +23227,16 @@ comment on function private.store_notification is
 
 create function private.set_notification_aside(
   state text, message text, account_id uuid, identity_id uuid, kind text, entity_id uuid,
-  facts jsonb
+  details jsonb
 ) returns void
   language plpgsql
   set search_path = ''
 as $$
 begin
   if state in ('40P01', '40001', '55P03') then -- deadlock, serialization failure, no lock
-    insert into private.deferred_notifications (account_id, identity_id, kind, entity_id, facts)
+    insert into private.deferred_notifications (account_id, identity_id, kind, entity_id, details)
     values (set_notification_aside.account_id, set_notification_aside.identity_id,
-      set_notification_aside.kind, set_notification_aside.entity_id, set_notification_aside.facts);
+      set_notification_aside.kind, set_notification_aside.entity_id, set_notification_aside.details);
   else
     raise warning 'notification % of % was not made: % %', kind, account_id, state, message;
   end if;
@@ -23243,7 +23247,7 @@ comment on function private.set_notification_aside is
   'be notified. What met a lock is tried again by a job (7_jobs_fan_out.sql).';
 
 create function private.notify(
-  account_id uuid, identity_id uuid, kind text, entity_id uuid, facts jsonb default '{}',
+  account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}',
   broadcast boolean default true
 ) returns uuid
   language plpgsql
@@ -23254,7 +23258,7 @@ declare
   known record;
   made public.notifications;
 begin
-  if facts ? 'at' then
+  if details ? 'at' then
     -- A job calls, which holds no lock of the account: whoever is being deleted at this moment
     -- would keep the notification.
     perform from public.accounts where accounts.id = notify.account_id for share nowait;
@@ -23278,7 +23282,7 @@ begin
     end if;
 
     made := private.notification_draft(notify.account_id, notify.identity_id, known.kind,
-      known.category, known.route, notify.entity_id, facts, known.times + 1);
+      known.category, known.route, notify.entity_id, details, known.times + 1);
     exit when not private.wants(known.chosen, known.category, 'inApp');
 
     made := private.store_notification(made, known.unread_id, known.times);
@@ -23302,13 +23306,13 @@ exception
   when others then
     perform private.set_notification_aside(
       sqlstate, sqlerrm, notify.account_id, notify.identity_id, notify.kind, notify.entity_id,
-      notify.facts);
+      notify.details);
     return null;
 end
 $$;
 comment on function private.notify is
   'Notifies an account as its preferences say: in the list and live, by push, both or neither. '
-  'Part of the transaction that calls it, which it never makes fail. The facts of each kind stand '
+  'Part of the transaction that calls it, which it never makes fail. The details of each kind stand '
   'in 13_notifications/3_records_texts*.sql; from is the identity whose words they are, at when '
   'it happened if a job notifies later. Gives the id in the list, null for none. Without '
   'broadcast the caller broadcasts it.';
@@ -23413,13 +23417,13 @@ create function private.on_session_begun() returns trigger
   set search_path = ''
 as $$
 declare
-  place jsonb := jsonb_build_object(
+  login jsonb := jsonb_build_object(
     'address', host(new.ip), 'device', left(new.user_agent, 200));
 begin
   -- The first sign-in is the person who has just registered: no job notifies of it. Whoever comes
   -- from the same place within a quarter of an hour is that person again.
-  insert into private.notification_events (kind, account_id, session_id, facts, notified_at)
-  select 'security_login', accounts.id, new.id, place,
+  insert into private.notification_events (kind, account_id, session_id, details, notified_at)
+  select 'security_login', accounts.id, new.id, login,
     case when users.last_sign_in_at is null then clock_timestamp() end
   from auth.users
   join public.accounts on accounts.id = users.id
@@ -23427,7 +23431,7 @@ begin
     select from private.notification_events as first
     where first.account_id = users.id and first.kind = 'security_login'
       and first.notified_at > clock_timestamp() - interval '15 minutes'
-      and first.facts = place
+      and first.details = login
   );
   return null;
 exception
@@ -23535,7 +23539,7 @@ begin
     return null;
   end if;
   if new.status = old.status then
-    insert into private.notification_events (kind, property_id, facts)
+    insert into private.notification_events (kind, property_id, details)
     values ('favorite_price_drop', new.id, jsonb_build_object('before', old.price));
   else
     insert into private.notification_events (kind, property_id)
@@ -23556,7 +23560,7 @@ create trigger properties_queue_listing_events
   execute function private.queue_listing_event();
 
 create function private.notify_listing_owner(
-  property public.properties, kind text, facts jsonb
+  property public.properties, kind text, details jsonb
 ) returns void
   language plpgsql
   security definer -- finds the account behind an identity
@@ -23566,7 +23570,7 @@ begin
   perform private.notify(
     identities.account_id, identities.id, notify_listing_owner.kind, property.id,
     jsonb_build_object('titleAr', property.title_ar, 'titleEn', property.title_en)
-      || notify_listing_owner.facts)
+      || notify_listing_owner.details)
   from public.identities where identities.id = property.owner_identity_id;
 end
 $$;
@@ -23658,9 +23662,9 @@ begin
       and notifications.read_at is null and private.collapses(notifications.kind)
     returning sent.nth, notifications.id
   )
-  select array_agg(counted.id order by place.nth) into counted_ids
-  from generate_subscripts(deliveries, 1) as place (nth)
-  left join counted on counted.nth = place.nth;
+  select array_agg(counted.id order by series.nth) into counted_ids
+  from generate_subscripts(deliveries, 1) as series (nth)
+  left join counted on counted.nth = series.nth;
   if exists (
     select from unnest(deliveries) as delivery
     join public.devices on devices.account_id = (delivery.ends).reader_account_id
@@ -23681,7 +23685,7 @@ comment on function private.count_up_messages is
   'Counts each message into the unread notification of its conversation, and pushes that. Gives '
   'their ids in the order of the messages, null where there is none.';
 
-create function private.message_facts(delivery private.message_delivery) returns jsonb
+create function private.message_details(delivery private.message_delivery) returns jsonb
   language plpgsql
   immutable
   set search_path = ''
@@ -23692,7 +23696,7 @@ begin
     'type', (delivery.message).type, 'preview', private.message_excerpt(delivery.message));
 end
 $$;
-comment on function private.message_facts is
+comment on function private.message_details is
   'What the texts of a message''s notification need.';
 
 create function private.notify_of_messages(deliveries private.message_delivery[]) returns uuid[]
@@ -23714,7 +23718,7 @@ begin
         -- At once it would meet the same lock again, and take its turn from whoever waits.
         perform private.set_notification_aside(
           sqlstate, sqlerrm, sent.reader_account_id, sent.reader_id, 'message_new',
-          ((deliveries[1]).message).conversation_id, private.message_facts(deliveries[1]));
+          ((deliveries[1]).message).conversation_id, private.message_details(deliveries[1]));
         return array[null::uuid];
       end if;
       -- What keeps one of them from being counted must not keep the others: each goes by itself.
@@ -23731,7 +23735,7 @@ begin
   loop
     ids[sent.nth] := private.notify(
       (sent.ends).reader_account_id, (sent.ends).reader_id, 'message_new',
-      (sent.message).conversation_id, private.message_facts(deliveries[sent.nth]),
+      (sent.message).conversation_id, private.message_details(deliveries[sent.nth]),
       broadcast => false);
   end loop;
   return ids;
@@ -23819,16 +23823,16 @@ $$;
 comment on function private.warn_expiring_listings is
   'Job: notifies owners once that a listing expires within three days.';
 
-create function private.sweep_notifications() returns bigint
+create function private.purge_notifications() returns bigint
   language sql
   security definer -- deletes everybody's old rows, for a job
   set search_path = ''
 as $$
-  select private.sweep('public.notifications', 'created_at', '180 days')
+  select private.purge('public.notifications', 'created_at', '180 days')
 $$;
-comment on function private.sweep_notifications is 'Job: deletes notifications after 180 days.';
+comment on function private.purge_notifications is 'Job: deletes notifications after 180 days.';
 
-create function private.sweep_notification_events() returns bigint
+create function private.purge_notification_events() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
@@ -23853,11 +23857,11 @@ as $$
   )
   select count(*) from gone
 $$;
-comment on function private.sweep_notification_events is
+comment on function private.purge_notification_events is
   'Job: deletes events of which everybody was notified a day ago, and those that failed for two.';
 
 grant execute on function
-  private.warn_expiring_listings, private.sweep_notifications, private.sweep_notification_events
+  private.warn_expiring_listings, private.purge_notifications, private.purge_notification_events
   to backend;
 
 -- sql/13_notifications/7_jobs_fan_out.sql
@@ -23950,8 +23954,8 @@ begin
       and notification_events.kind = event.kind
       and notification_events.notified_at is null and notification_events.id < newer.id;
     update private.notification_events
-    set facts = event.facts || jsonb_build_object('before', greatest(
-      (event.facts ->> 'before')::numeric, (newer.facts ->> 'before')::numeric))
+    set details = event.details || jsonb_build_object('before', greatest(
+      (event.details ->> 'before')::numeric, (newer.details ->> 'before')::numeric))
     where notification_events.id = newer.id
     returning * into event;
   end if;
@@ -23961,7 +23965,7 @@ $$;
 comment on function private.next_listing_event is
   'The oldest event of a listing that no other run of the job has, locked.';
 
-create function private.listing_event_facts(event private.notification_events) returns jsonb
+create function private.listing_event_details(event private.notification_events) returns jsonb
   language plpgsql
   stable
   security definer -- reads listings of others and what was notified of them
@@ -23973,7 +23977,7 @@ begin
   select * into property from public.properties where properties.id = event.property_id;
   -- What holds now counts, not what held when it happened.
   if event.kind = 'favorite_price_drop' then
-    if not property.listed or (property.price < (event.facts ->> 'before')::numeric) is not true
+    if not property.listed or (property.price < (event.details ->> 'before')::numeric) is not true
       or exists (
         select from private.notification_events as earlier
         where earlier.property_id = event.property_id and earlier.kind = event.kind
@@ -23983,13 +23987,13 @@ begin
     end if;
     return jsonb_build_object('from', property.owner_identity_id,
       'titleAr', property.title_ar, 'titleEn', property.title_en,
-      'type', property.type, 'price', property.price, 'before', event.facts -> 'before');
+      'type', property.type, 'price', property.price, 'before', event.details -> 'before');
   end if;
   if property.status = 'active' or exists (
     select from private.notification_events as earlier
     where earlier.property_id = event.property_id and earlier.kind = event.kind
       and earlier.notified_at > now() - interval '1 day'
-      and earlier.facts ->> 'status' = property.status
+      and earlier.details ->> 'status' = property.status
   ) then
     return null;
   end if;
@@ -24000,7 +24004,7 @@ begin
     else '{}' end;
 end
 $$;
-comment on function private.listing_event_facts is
+comment on function private.listing_event_details is
   'What the texts of an event need; null when it no longer holds, or was notified of within a day.';
 
 create function private.fan_out_listing_events() returns bigint
@@ -24010,7 +24014,7 @@ create function private.fan_out_listing_events() returns bigint
 as $$
 declare
   event private.notification_events := private.next_listing_event();
-  text_facts jsonb;
+  text_details jsonb;
   saver record;
   notified bigint := 0;
 begin
@@ -24020,8 +24024,8 @@ begin
   -- An owner who is deleted meanwhile would take away only the notifications written before.
   perform private.lock_owner(properties.owner_identity_id) from public.properties
   where properties.id = event.property_id;
-  text_facts := private.listing_event_facts(event) || jsonb_build_object('at', event.created_at);
-  if text_facts is null then
+  text_details := private.listing_event_details(event) || jsonb_build_object('at', event.created_at);
+  if text_details is null then
     delete from private.notification_events where notification_events.id = event.id;
     return 1;
   end if;
@@ -24037,7 +24041,7 @@ begin
   loop
     begin
       perform private.notify(
-        saver.account_id, saver.identity_id, event.kind, event.property_id, text_facts);
+        saver.account_id, saver.identity_id, event.kind, event.property_id, text_details);
     exception
       when lock_not_available or deadlock_detected then raise; -- then all of them once more
       when others then
@@ -24049,7 +24053,7 @@ begin
   end loop;
   update private.notification_events
   set last_identity_id = event.last_identity_id,
-      facts = event.facts || jsonb_build_object('status', text_facts -> 'status'),
+      details = event.details || jsonb_build_object('status', text_details -> 'status'),
       notified_at = case when notified < 200 then now() end
   where notification_events.id = event.id;
   return greatest(notified, 1);
@@ -24081,10 +24085,10 @@ begin
   -- The identity that it quotes may have been closed since, and its words deleted.
   if not exists (
     select from public.identities
-    where identities.id = (deferred.facts ->> 'from')::uuid and identities.status = 'closed'
+    where identities.id = (deferred.details ->> 'from')::uuid and identities.status = 'closed'
   ) then
     perform private.notify(deferred.account_id, deferred.identity_id, deferred.kind,
-      deferred.entity_id, jsonb_build_object('at', deferred.created_at) || deferred.facts);
+      deferred.entity_id, jsonb_build_object('at', deferred.created_at) || deferred.details);
   end if;
   return 1;
 end
@@ -24350,7 +24354,7 @@ begin
   return json_build_object(
     'identity', private.identity_record(identity),
     'listings', (
-      select coalesce(json_agg(records.record order by records.place), '[]')
+      select coalesce(json_agg(records.record order by records.ordinal), '[]')
       from private.property_records(array(
         select properties.id from public.properties
         where properties.owner_identity_id = identity.id and properties.status <> 'deleted'
@@ -24699,17 +24703,17 @@ insert into private.rates (rule, max, seconds, note) values
   ('register_address', 30, 3600, 'registrations per client address'),
   ('login_identifier', 10, 900, 'failed sign-ins per identifier and address'),
   ('login_address', 100, 900, 'failed sign-ins per address'),
-  ('login_strangers', 100, 3600,
+  ('login_unknown_all', 100, 3600,
     'failed sign-ins per identifier, from all addresses together that its account does not know'),
-  ('login_stranger', 1, 3600, 'above that: sign-ins tried per identifier and such address'),
+  ('login_unknown', 1, 3600, 'above that: sign-ins tried per identifier and such address'),
   ('sign_ins', 60, 3600, 'sign-ins that succeed per account'),
   ('code_address', 10, 3600, 'codes sent per client address'),
   ('code_known_hour', 5, 3600, 'codes sent per phone or email and address that its account knows'),
   ('code_known_day', 10, 86400, 'codes sent per phone or email and address that its account knows'),
-  ('code_stranger_hour', 2, 3600, 'codes sent per phone or email and other address'),
-  ('code_stranger_day', 4, 86400, 'codes sent per phone or email and other address'),
-  ('code_strangers_hour', 6, 3600, 'codes sent per phone or email for all other addresses'),
-  ('code_strangers_day', 10, 86400, 'codes sent per phone or email for all other addresses'),
+  ('code_unknown_hour', 2, 3600, 'codes sent per phone or email and other address'),
+  ('code_unknown_day', 4, 86400, 'codes sent per phone or email and other address'),
+  ('code_unknown_all_hour', 6, 3600, 'codes sent per phone or email for all other addresses'),
+  ('code_unknown_all_day', 10, 86400, 'codes sent per phone or email for all other addresses'),
   ('code_service', 300, 60, 'codes sent by the whole service'),
   ('code_wrong_identifier', 10, 3600, 'wrong codes per phone or email and address'),
   ('code_wrong_address', 60, 3600, 'wrong codes per address'),
@@ -24765,9 +24769,9 @@ on conflict (id) do update set
 
 -- The system accounts of the ledger.
 insert into public.wallets (id, part, system_account) values
-  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1001', 'house', 'provider'),
-  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1002', 'house', 'sales'),
-  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1003', 'house', 'adjustments')
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1001', 'system', 'provider'),
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1002', 'system', 'sales'),
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1003', 'system', 'adjustments')
 on conflict do nothing;
 
 insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, position) values
