@@ -18,7 +18,7 @@ comment on function api.open_socket is 'The channel of the calling account, if i
 create function private.join_conversation(conversation_id uuid) returns json
   language plpgsql
   stable
-  security definer -- by key, where the policy of conversations would gather all of the caller's
+  security definer -- by key, where the policy of conversations would collect all of the caller's
   set search_path = ''
 as $$
 declare

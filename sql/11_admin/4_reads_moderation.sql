@@ -19,7 +19,7 @@ declare
       'identity_type', 'licence_no', 'licence_expires_before'];
 begin
   -- Each branch is one table without a condition of its own: only then does Postgres merge the
-  -- walks through their indexes.
+  -- ordered scans of their indexes.
   return format($sql$
     from (
       select properties.id, properties.created_at, coalesce(properties.title_ar, '') as name,
@@ -87,7 +87,7 @@ begin
 end
 $$;
 comment on function private.waiting_source is
-  'What waits, as private.sorted_keys takes it. Time, name and price are walked by an index of '
+  'What waits, as private.sorted_keys takes it. Time, name and price are scanned by an index of '
   'each kind; licenceExpiresOn and reports sort what waits.';
 
 create function private.waiting_identity_json(identity public.identities) returns json

@@ -98,7 +98,7 @@ create function private.users_source(filters jsonb) returns text
   set search_path = ''
 as $$
 declare
-  -- Where few are found they are looked up, and where many are, the walk through a list soon meets
+  -- Where few are found they are looked up, and where many are, the scan of a list soon meets
   -- enough of them.
   many constant integer := 2001;
   named constant uuid[] := case when filters ? 'q' then

@@ -1,6 +1,6 @@
 /**
- * How answers are made. Their headers gather in a plain record and go into one Response at the end: a
- * Headers object that grows costs more than all the rest of an answer.
+ * How answers are made. Their headers are collected in a plain record and go into one Response at the
+ * end: a Headers object that grows costs more than all the rest of an answer.
  */
 import type { ApiContext } from '../../_shared/context.ts'
 import { sha256 } from '../../_shared/crypto.ts'

@@ -19261,7 +19261,7 @@ comment on function api.open_socket is 'The channel of the calling account, if i
 create function private.join_conversation(conversation_id uuid) returns json
   language plpgsql
   stable
-  security definer -- by key, where the policy of conversations would gather all of the caller's
+  security definer -- by key, where the policy of conversations would collect all of the caller's
   set search_path = ''
 as $$
 declare
@@ -20222,7 +20222,7 @@ declare
       'identity_type', 'licence_no', 'licence_expires_before'];
 begin
   -- Each branch is one table without a condition of its own: only then does Postgres merge the
-  -- walks through their indexes.
+  -- ordered scans of their indexes.
   return format($sql$
     from (
       select properties.id, properties.created_at, coalesce(properties.title_ar, '') as name,
@@ -20290,7 +20290,7 @@ begin
 end
 $$;
 comment on function private.waiting_source is
-  'What waits, as private.sorted_keys takes it. Time, name and price are walked by an index of '
+  'What waits, as private.sorted_keys takes it. Time, name and price are scanned by an index of '
   'each kind; licenceExpiresOn and reports sort what waits.';
 
 create function private.waiting_identity_json(identity public.identities) returns json
@@ -20653,7 +20653,7 @@ create function private.users_source(filters jsonb) returns text
   set search_path = ''
 as $$
 declare
-  -- Where few are found they are looked up, and where many are, the walk through a list soon meets
+  -- Where few are found they are looked up, and where many are, the scan of a list soon meets
   -- enough of them.
   many constant integer := 2001;
   named constant uuid[] := case when filters ? 'q' then
