@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { areasIn, type Script, script, scripts } from './build.ts'
+import { areasIn, type Script, scripts, scriptsIn } from './build.ts'
 import { root } from './cli.ts'
 
 /** Line 1 of every migration. */
@@ -30,13 +30,12 @@ export function sectionIn(migration: string, name: string): string | undefined {
 
 /** The whole schema as one migration. */
 export function baseline(sql: string): string {
-  const found = (names: string[]) => names.flatMap((name) => script(sql, name) ?? [])
   const sections = (all: Script[]) => all.map((one) => `${section(one).trimEnd()}\n\n`).join('')
   return `${header}\n\n${revokeDefaults}` +
     // A function may be written before the one that it calls; the check looks at all of them.
-    `set check_function_bodies = off;\n\n${sections(found(scripts.before))}` +
+    `set check_function_bodies = off;\n\n${sections(scriptsIn(sql, scripts.before))}` +
     `${sections(areasIn(sql))}reset check_function_bodies;\n\n` +
-    `${sections(found(scripts.after)).trimEnd()}\n`
+    `${sections(scriptsIn(sql, scripts.after)).trimEnd()}\n`
 }
 
 const versionOf = (text: string): string => JSON.parse(text).version

@@ -9,6 +9,7 @@ import pg from 'pg'
 import { databaseAt } from '../postgres/connection.ts'
 import { UserError } from '../stack/user-error.ts'
 
+/** The last one comes when a version has to mend rows of the one before. */
 export const scripts = {
   before: ['00_roles.sql'],
   after: ['90_platform.sql', '91_data.sql', '91_data_places.sql', '92_backfills.sql'],
@@ -16,10 +17,14 @@ export const scripts = {
 
 export type Script = { name: string; text: string }
 
-export function script(folder: string, name: string): Script | undefined {
+function script(folder: string, name: string): Script | undefined {
   const path = join(folder, name)
   return existsSync(path) ? { name, text: readFileSync(path, 'utf8') } : undefined
 }
+
+/** Those of the scripts that exist. */
+export const scriptsIn = (folder: string, names: string[]): Script[] =>
+  names.flatMap((name) => script(folder, name) ?? [])
 
 export function areasIn(folder: string): Script[] {
   const special = [...scripts.before, ...scripts.after]
@@ -46,9 +51,7 @@ export async function build(url: string, folder: string): Promise<void> {
 
 /** Runs those of the scripts that exist, each in one transaction as a migration would. */
 export async function run(client: pg.Client, folder: string, names: string[]): Promise<void> {
-  for (const name of names) {
-    const found = script(folder, name)
-    if (!found) continue
+  for (const found of scriptsIn(folder, names)) {
     const error = await attempt(client, found)
     if (error) throw scriptError(found, error)
   }

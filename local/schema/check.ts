@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseToml } from '../stack/config.ts'
 import { advise, exceptions, unexplained } from './advisors.ts'
-import { build, connected, run, scripts } from './build.ts'
+import { baseline, hasRelease } from './baseline.ts'
+import { build, connected, run, scripts, scriptsIn } from './build.ts'
 import { type CliResult, migrationsIn, push, writeProject } from './cli.ts'
 import { differences, rows, snapshot } from './compare.ts'
 import { cliWarnings, loadOrderProblems, missingTargets } from './config-check.ts'
@@ -65,7 +66,8 @@ async function comparisonChecks(
   const names: [string, string] = ['in the migrations', 'in sql/']
   const [one, other] = await Promise.all([snapshot(migrated), snapshot(declared)])
   const [oneRows, otherRows] = await Promise.all([rows(migrated), rows(declared)])
-  const verbatim = [...scripts.before, ...scripts.after]
+  const verbatim = scriptsIn(schemaPaths.sql, [...scripts.before, ...scripts.after])
+    .map(({ name }) => name)
   const advice = (wrong: string[]) => wrong.length > 0 ? [...wrong, run_migration] : []
   return [
     [
@@ -76,6 +78,15 @@ async function comparisonChecks(
             readFileSync(join(schemaPaths.migrations, name), 'utf8'),
           )
         ),
+    ],
+    [
+      'until 1.0.0 there is one migration, which is the text of sql/',
+      () => {
+        const [first, ...more] = migrationsIn(schemaPaths.migrations)
+        const text = first && readFileSync(join(schemaPaths.migrations, first), 'utf8')
+        const good = hasRelease() || !more.length && text === baseline(schemaPaths.sql)
+        return good ? [] : [run_migration]
+      },
     ],
     [
       'migrations have the latest scripts and extensions',

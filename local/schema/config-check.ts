@@ -2,7 +2,7 @@
 import { existsSync, globSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import type { parseToml } from '../stack/config.ts'
-import { areasIn, connected, scripts } from './build.ts'
+import { areasIn, connected, scripts, scriptsIn } from './build.ts'
 import { root } from './cli.ts'
 
 type Toml = ReturnType<typeof parseToml>
@@ -24,7 +24,11 @@ export function loadOrderProblems(config: string, toml: Toml, sql: string): stri
   const named = patterns
     .flatMap(([, pattern]) => globSync(pattern, { cwd: folder }).sort())
     .map((path) => relative(sql, resolve(folder, path)))
-  const built = [...scripts.before, ...areasIn(sql).map(({ name }) => name), ...scripts.after]
+  const built = [
+    ...scriptsIn(sql, scripts.before),
+    ...areasIn(sql),
+    ...scriptsIn(sql, scripts.after),
+  ].map(({ name }) => name)
   return named.join() === built.join()
     ? []
     : [`the CLI would load ${named.join(' ')}`, `sql/ loads as ${built.join(' ')}`]

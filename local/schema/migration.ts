@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Postgres } from '../postgres/postgres.ts'
 import { UserError } from '../stack/user-error.ts'
 import { baseline, hasRelease, header, section, sectionIn } from './baseline.ts'
-import { build, connected, run, type Script, script, scripts } from './build.ts'
+import { build, connected, run, type Script, scripts, scriptsIn } from './build.ts'
 import { migrationsIn, push, root, writeProject } from './cli.ts'
 import { differences, rows, snapshot } from './compare.ts'
 import { delta } from './delta.ts'
@@ -96,7 +96,7 @@ async function compared(
     ...before.map(verbatim),
     ...files(false),
     ...changedScripts(sql, migrations, scripts.after).map(verbatim),
-    // Rows of before are looked at when 92_backfills.sql has mended them.
+    // Rows of before are looked at when they are mended.
     ...files(true),
   ]
 }
@@ -158,11 +158,9 @@ async function verify(
 export function changedScripts(sql: string, migrations: string, names: string[]): Script[] {
   const texts = migrationsIn(migrations).reverse()
     .map((file) => readFileSync(join(migrations, file), 'utf8'))
-  return names.flatMap((name) => {
-    const now = script(sql, name)
-    if (!now) return []
-    const latest = texts.map((text) => sectionIn(text, name)).find((one) => one !== undefined)
-    return latest === now.text.trimEnd() ? [] : [now]
+  return scriptsIn(sql, names).filter(({ name, text }) => {
+    const latest = texts.map((one) => sectionIn(one, name)).find((one) => one !== undefined)
+    return latest !== text.trimEnd()
   })
 }
 
