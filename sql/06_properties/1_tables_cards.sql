@@ -8,7 +8,7 @@ create table private.property_cards (
   owner_identity_id uuid not null,
   drop_pct numeric(5, 2),
   drop_until timestamptz,
-  up_to_location text not null,
+  up_to_block text not null,
   location text not null,
   owner_location text,
   picture text,
@@ -20,11 +20,12 @@ create table private.property_cards (
 comment on table private.property_cards is
   'The cards of listed properties, in pieces of JSON text that private.card_text puts together. '
   'Written by triggers; a property that is not listed has no row.';
-comment on column private.property_cards.up_to_location is
-  'From the opening brace to the key of the location.';
-comment on column private.property_cards.location is 'As everybody sees it, or null as JSON.';
+comment on column private.property_cards.up_to_block is
+  'From the opening brace to the key of the block.';
+comment on column private.property_cards.location is
+  'From the value of the block to that of the location, as everybody sees them.';
 comment on column private.property_cards.owner_location is
-  'As the owner sees it, where that differs.';
+  'The same as the owner sees them, where that differs.';
 comment on column private.property_cards.picture is
   'The first picture, from the path of its file to its closing brace; null where there is none.';
 comment on column private.property_cards.up_to_owner_name is

@@ -2,7 +2,7 @@
 --
 -- Who may see a listing is decided before; here a page of ids becomes a page of records.
 
--- These two are of the SQL standard and without a search_path, as private.may_act
+-- These four are of the SQL standard and without a search_path, as private.may_act
 -- (03_accounts/2_rules_access.sql), so that reads inline them.
 create function private.price_label(type text, price private.kwd) returns text
   language sql
@@ -23,6 +23,20 @@ create function private.price_period(type text) returns text
   return case price_period.type when 'RENT' then 'month' when 'SALE' then 'once' end;
 comment on function private.price_period is
   'What a price is for: a month of a rent, once for a sale; null for an exchange.';
+
+create function private.shows_street(location_precision text) returns boolean
+  language sql
+  immutable
+  return location_precision is distinct from 'area';
+comment on function private.shows_street is
+  'Whether others than its owner see the block and street of a listing with this precision.';
+
+create function private.shows_building(location_precision text) returns boolean
+  language sql
+  immutable
+  return coalesce(location_precision, 'exact') = 'exact';
+comment on function private.shows_building is
+  'Whether others than its owner see the building and PACI number of a listing with this precision.';
 
 create function private.property_records(property_ids uuid[], viewer_identity_id uuid)
   returns table (ordinal bigint, id uuid, record json)
@@ -74,10 +88,10 @@ begin
           properties.is_direct as "isDirect",
           properties.governorate_id as "governorateId",
           properties.area_id as "areaId",
-          properties.block,
-          properties.street,
-          properties.building,
-          properties.paci_no as "paciNo",
+          case when shown_to.street then properties.block end as block,
+          case when shown_to.street then properties.street end as street,
+          case when shown_to.building then properties.building end as building,
+          case when shown_to.building then properties.paci_no end as "paciNo",
           (
             '{"lat":' || case when own.is_mine then properties.lat else properties.shown_lat end
               || ',"lng":' || case when own.is_mine then properties.lng else properties.shown_lng end
@@ -150,6 +164,11 @@ begin
   cross join lateral (
     select properties.owner_identity_id = viewer_identity_id as is_mine
   ) as own
+  cross join lateral (
+    select
+      own.is_mine or private.shows_street(properties.location_precision) as street,
+      own.is_mine or private.shows_building(properties.location_precision) as building
+  ) as shown_to
   order by requested.ordinal;
 end
 $$;

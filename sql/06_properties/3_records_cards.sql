@@ -25,18 +25,19 @@ comment on function private.first_picture is
   'there are.';
 
 create function private.location_text(
-  lat double precision, lng double precision, location_precision text
+  block text, lat double precision, lng double precision, location_precision text
 ) returns text
   language plpgsql
   immutable
   set search_path = ''
 as $$
 begin
-  return coalesce(
+  return coalesce(to_json(block)::text, 'null') || ',"location":' || coalesce(
     '{"lat":' || lat || ',"lng":' || lng || ',"precision":"' || location_precision || '"}', 'null');
 end
 $$;
-comment on function private.location_text is 'Coordinates as the JSON text of a record''s location.';
+comment on function private.location_text is
+  'A block and a point as the JSON text of a card, from the value of block on.';
 
 create function private.owner_name_text(identity_id uuid) returns text
   language plpgsql
@@ -79,8 +80,8 @@ begin
   card.owner_identity_id := property.owner_identity_id;
   card.drop_pct := property.drop_pct;
   card.drop_until := property.drop_until;
-  card.up_to_location := (
-    select left(to_json(shown)::text, -1) || ',"location":' from (
+  card.up_to_block := (
+    select left(to_json(shown)::text, -1) || ',"block":' from (
       select
         property.id,
         'KW-' || property.ref_no as "refNo",
@@ -102,14 +103,16 @@ begin
         property.furnished,
         property.is_direct as "isDirect",
         property.governorate_id as "governorateId",
-        property.area_id as "areaId",
-        property.block
+        property.area_id as "areaId"
     ) as shown
   );
   card.location := private.location_text(
+    case when private.shows_street(property.location_precision) then property.block end,
     property.shown_lat, property.shown_lng, property.location_precision);
   card.owner_location := nullif(
-    private.location_text(property.lat, property.lng, property.location_precision), card.location);
+    private.location_text(
+      property.block, property.lat, property.lng, property.location_precision),
+    card.location);
   card.picture := pictures.picture;
   card.up_to_owner_name := ',"picturesCount":' || pictures.pictures_count
     || ',"owner":{"identityId":"' || property.owner_identity_id
@@ -138,7 +141,7 @@ create function private.card_text(
 ) returns text
   language sql
   stable
-  return (card_text.card).up_to_location
+  return (card_text.card).up_to_block
     || case when (card_text.card).owner_identity_id = card_text.viewer_identity_id
       then coalesce((card_text.card).owner_location, (card_text.card).location)
       else (card_text.card).location

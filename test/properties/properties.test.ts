@@ -187,6 +187,27 @@ test('a point is shown within 250 m unless exact; its owner sees it as it is', a
   expect(await shown(guest, at)).toMatchObject({ precision: 'block' })
 })
 
+test('others see of an address what the precision of the location shows, its owner all of it', async () => {
+  const [seller, buyer] = [await signUp(), await signUp()]
+  const address = { block: '4', street: '12', building: '7', paciNo: '12345678' }
+  const seen = {
+    exact: address,
+    block: { ...address, building: null, paciNo: null },
+    area: { block: null, street: null, building: null, paciNo: null },
+  }
+  const { id } = await publishListing(seller, address)
+  for (const person of [guest, buyer, seller]) {
+    expect((await person.get(`/properties/${id}`)).body).toMatchObject(address)
+  }
+  for (const [precision, expected] of Object.entries(seen)) {
+    await seller.patch(`/properties/${id}`, { location: { lat: 29.3, lng: 48, precision } })
+    for (const person of [guest, buyer]) {
+      expect((await person.get(`/properties/${id}`)).body, precision).toMatchObject(expected)
+    }
+    expect((await seller.get(`/properties/${id}`)).body).toMatchObject(address)
+  }
+})
+
 test('a change leaves what is absent and clears what is null', async () => {
   const seller = await signUp()
   const before = await createDraft(seller, {

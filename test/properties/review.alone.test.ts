@@ -74,7 +74,7 @@ test.each(['active', 'paused', 'expired'])(
       price: 170000,
       areaId: 'jahra',
       street: 'شارع ٥',
-      location: { lat: 29.33, lng: 47.66, precision: 'area' },
+      location: { lat: 29.33, lng: 47.66, precision: 'block' },
     }
     const edited = (await seller.patch(path, { ...changes, bedrooms: 6 })).body
     // A change that needs no review is there at once.

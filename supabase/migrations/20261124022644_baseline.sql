@@ -9132,7 +9132,7 @@ create table private.property_cards (
   owner_identity_id uuid not null,
   drop_pct numeric(5, 2),
   drop_until timestamptz,
-  up_to_location text not null,
+  up_to_block text not null,
   location text not null,
   owner_location text,
   picture text,
@@ -9144,11 +9144,12 @@ create table private.property_cards (
 comment on table private.property_cards is
   'The cards of listed properties, in pieces of JSON text that private.card_text puts together. '
   'Written by triggers; a property that is not listed has no row.';
-comment on column private.property_cards.up_to_location is
-  'From the opening brace to the key of the location.';
-comment on column private.property_cards.location is 'As everybody sees it, or null as JSON.';
+comment on column private.property_cards.up_to_block is
+  'From the opening brace to the key of the block.';
+comment on column private.property_cards.location is
+  'From the value of the block to that of the location, as everybody sees them.';
 comment on column private.property_cards.owner_location is
-  'As the owner sees it, where that differs.';
+  'The same as the owner sees them, where that differs.';
 comment on column private.property_cards.picture is
   'The first picture, from the path of its file to its closing brace; null where there is none.';
 comment on column private.property_cards.up_to_owner_name is
@@ -10266,7 +10267,7 @@ comment on function private.require_visible_property is
 --
 -- Who may see a listing is decided before; here a page of ids becomes a page of records.
 
--- These two are of the SQL standard and without a search_path, as private.may_act
+-- These four are of the SQL standard and without a search_path, as private.may_act
 -- (03_accounts/2_rules_access.sql), so that reads inline them.
 create function private.price_label(type text, price private.kwd) returns text
   language sql
@@ -10287,6 +10288,20 @@ create function private.price_period(type text) returns text
   return case price_period.type when 'RENT' then 'month' when 'SALE' then 'once' end;
 comment on function private.price_period is
   'What a price is for: a month of a rent, once for a sale; null for an exchange.';
+
+create function private.shows_street(location_precision text) returns boolean
+  language sql
+  immutable
+  return location_precision is distinct from 'area';
+comment on function private.shows_street is
+  'Whether others than its owner see the block and street of a listing with this precision.';
+
+create function private.shows_building(location_precision text) returns boolean
+  language sql
+  immutable
+  return coalesce(location_precision, 'exact') = 'exact';
+comment on function private.shows_building is
+  'Whether others than its owner see the building and PACI number of a listing with this precision.';
 
 create function private.property_records(property_ids uuid[], viewer_identity_id uuid)
   returns table (ordinal bigint, id uuid, record json)
@@ -10338,10 +10353,10 @@ begin
           properties.is_direct as "isDirect",
           properties.governorate_id as "governorateId",
           properties.area_id as "areaId",
-          properties.block,
-          properties.street,
-          properties.building,
-          properties.paci_no as "paciNo",
+          case when shown_to.street then properties.block end as block,
+          case when shown_to.street then properties.street end as street,
+          case when shown_to.building then properties.building end as building,
+          case when shown_to.building then properties.paci_no end as "paciNo",
           (
             '{"lat":' || case when own.is_mine then properties.lat else properties.shown_lat end
               || ',"lng":' || case when own.is_mine then properties.lng else properties.shown_lng end
@@ -10414,6 +10429,11 @@ begin
   cross join lateral (
     select properties.owner_identity_id = viewer_identity_id as is_mine
   ) as own
+  cross join lateral (
+    select
+      own.is_mine or private.shows_street(properties.location_precision) as street,
+      own.is_mine or private.shows_building(properties.location_precision) as building
+  ) as shown_to
   order by requested.ordinal;
 end
 $$;
@@ -10464,18 +10484,19 @@ comment on function private.first_picture is
   'there are.';
 
 create function private.location_text(
-  lat double precision, lng double precision, location_precision text
+  block text, lat double precision, lng double precision, location_precision text
 ) returns text
   language plpgsql
   immutable
   set search_path = ''
 as $$
 begin
-  return coalesce(
+  return coalesce(to_json(block)::text, 'null') || ',"location":' || coalesce(
     '{"lat":' || lat || ',"lng":' || lng || ',"precision":"' || location_precision || '"}', 'null');
 end
 $$;
-comment on function private.location_text is 'Coordinates as the JSON text of a record''s location.';
+comment on function private.location_text is
+  'A block and a point as the JSON text of a card, from the value of block on.';
 
 create function private.owner_name_text(identity_id uuid) returns text
   language plpgsql
@@ -10518,8 +10539,8 @@ begin
   card.owner_identity_id := property.owner_identity_id;
   card.drop_pct := property.drop_pct;
   card.drop_until := property.drop_until;
-  card.up_to_location := (
-    select left(to_json(shown)::text, -1) || ',"location":' from (
+  card.up_to_block := (
+    select left(to_json(shown)::text, -1) || ',"block":' from (
       select
         property.id,
         'KW-' || property.ref_no as "refNo",
@@ -10541,14 +10562,16 @@ begin
         property.furnished,
         property.is_direct as "isDirect",
         property.governorate_id as "governorateId",
-        property.area_id as "areaId",
-        property.block
+        property.area_id as "areaId"
     ) as shown
   );
   card.location := private.location_text(
+    case when private.shows_street(property.location_precision) then property.block end,
     property.shown_lat, property.shown_lng, property.location_precision);
   card.owner_location := nullif(
-    private.location_text(property.lat, property.lng, property.location_precision), card.location);
+    private.location_text(
+      property.block, property.lat, property.lng, property.location_precision),
+    card.location);
   card.picture := pictures.picture;
   card.up_to_owner_name := ',"picturesCount":' || pictures.pictures_count
     || ',"owner":{"identityId":"' || property.owner_identity_id
@@ -10577,7 +10600,7 @@ create function private.card_text(
 ) returns text
   language sql
   stable
-  return (card_text.card).up_to_location
+  return (card_text.card).up_to_block
     || case when (card_text.card).owner_identity_id = card_text.viewer_identity_id
       then coalesce((card_text.card).owner_location, (card_text.card).location)
       else (card_text.card).location
@@ -11503,7 +11526,7 @@ begin
   where properties.id = any (property_ids) and properties.listed
   on conflict (property_id) do update
   set drop_pct = excluded.drop_pct, drop_until = excluded.drop_until,
-      up_to_location = excluded.up_to_location, location = excluded.location,
+      up_to_block = excluded.up_to_block, location = excluded.location,
       owner_location = excluded.owner_location, picture = excluded.picture,
       up_to_owner_name = excluded.up_to_owner_name, up_to_favorite = excluded.up_to_favorite,
       after_drop = excluded.after_drop, owner_name = excluded.owner_name;
