@@ -3478,6 +3478,11 @@ export interface components {
             } | null;
             /** @description Why it was rejected or suspended. Shown to the owner only. */
             statusReason: string | null;
+            /**
+             * @description Shown to the owner only. unproven_past: the email of the account was proven only after this was published; resume it. null: paused by the owner or by the quota of a plan, or not paused.
+             * @enum {string|null}
+             */
+            pauseReason: "unproven_past" | null;
             /** @description Shown to the owner only: changes that await review. */
             pendingChanges: {
                 [key: string]: unknown;

@@ -156,6 +156,10 @@ begin
   if code.id is not null then
     update private.codes set used_at = now() where codes.id = code.id;
     perform private.uncount_hits(counted.hits);
+    -- Whoever has to reset a password may have lost the account to somebody: that address is
+    -- unknown again, also should the function die before the new password is set.
+    delete from private.known_addresses
+    where verify_code.purpose = 'reset' and known_addresses.account_id = code.account_id;
     select count(*) into attempts from private.registrations
     where registrations.phone = verify_code.identifier
       and registrations.created_at > now() - terms.attempt_life;
@@ -199,18 +203,30 @@ comment on function private.release_code is
   'Makes a code usable again whose use failed through no fault of the caller.';
 
 create function private.finish_reset(account_id uuid, identifier text) returns void
-  language sql
+  language plpgsql
   security definer -- writes closed tables
   set search_path = ''
 as $$
+declare
+  account constant public.accounts := private.lock_account_exclusively(account_id);
+begin
   -- Other addresses may have asked as well: their codes set no password any more.
   update private.codes set replaced = true
   where codes.account_id = finish_reset.account_id and codes.purpose = 'reset'
     and codes.used_at is null;
+  if account.email is distinct from identifier then
+    return;
+  end if;
   update public.accounts set email_proven = true, taken_over_at = null
-  where accounts.id = finish_reset.account_id and accounts.email = finish_reset.identifier
+  where accounts.id = finish_reset.account_id;
+  if not account.email_proven then
+    perform private.suspend_unproven_past(account_id);
+  end if;
+end
 $$;
-comment on function private.finish_reset is 'After a reset by email that email is proven.';
+comment on function private.finish_reset is
+  'After a reset by email that email is proven; the first time, what was published before is '
+  'paused.';
 
 grant execute on function
   private.request_code, private.verify_code, private.release_code, private.finish_reset

@@ -139,9 +139,11 @@ begin
   where accounts.id = account.id;
   -- And those of whoever was signing in meanwhile and had locked the account before us.
   delete from auth.sessions where sessions.user_id = account.id;
+  perform private.suspend_unproven_past(account.id);
   return null;
 end
 $$;
 comment on function private.on_auth_identity_linked is
   'The first provider sign-in with a verified email proves it: the old password, sessions, '
-  'devices, codes and known addresses go, in the transaction that links the provider.';
+  'devices, codes and known addresses go, and what was published before is paused, in the '
+  'transaction that links the provider.';

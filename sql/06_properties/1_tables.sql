@@ -85,6 +85,8 @@ create table public.properties (
   confirmed_at timestamptz,
   expires_at timestamptz,
   paused_at timestamptz,
+  pause_reason text
+    constraint properties_pause_reason_is_known check (pause_reason = 'unproven_past'),
   closed_at timestamptz,
   deleted_at timestamptz,
   pending_changes jsonb,
@@ -131,6 +133,7 @@ create table public.properties (
     case status when 'paused' then paused_at is not null when 'active' then paused_at is null
       else true end
   ),
+  constraint properties_paused_alone_says_why check (pause_reason is null or status = 'paused'),
   constraint properties_closed_say_when check (
     case
       when status in ('sold', 'rented', 'exchanged') then num_nulls(published_at, closed_at) = 0
@@ -185,6 +188,9 @@ comment on column public.properties.confirmed_at is
   'When the owner last confirmed that it is available.';
 comment on column public.properties.paused_at is
   'From then on the time until expires_at stands still.';
+comment on column public.properties.pause_reason is
+  'unproven_past: its owner has only now proven the email under which it was published; null where '
+  'its owner or a plan''s quota paused it.';
 comment on column public.properties.closed_at is 'When it was sold, rented or exchanged.';
 comment on column public.properties.deleted_at is
   'The row of a deleted listing stays for the records.';

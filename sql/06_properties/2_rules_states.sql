@@ -23,6 +23,10 @@ begin
     end if;
   end if;
 
+  if new.status <> 'paused' then
+    new.pause_reason := null;
+  end if;
+
   if new.status in ('pending_review', 'active', 'paused', 'sold', 'rented', 'exchanged', 'expired')
   then
     missing := array_remove(array[

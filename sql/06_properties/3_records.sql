@@ -156,6 +156,7 @@ begin
             'until', properties.drop_until
           ) end as deal,
           case when own.is_mine then properties.status_reason end as "statusReason",
+          case when own.is_mine then properties.pause_reason end as "pauseReason",
           case when own.is_mine then properties.pending_changes end as "pendingChanges"
       ) as shown
     )

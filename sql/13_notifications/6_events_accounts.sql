@@ -19,7 +19,9 @@ comment on function private.on_identity_decided is
 create trigger identities_notify_of_decisions
   after update of status, status_reason on public.identities
   for each row when (
+    -- What its owner's email was proven after is listed in a notification of its own.
     old.status = 'pending_verification' and new.status in ('active', 'rejected')
+      and new.status_reason is distinct from private.unproven_past_reason()
     or old.status = 'rejected' and new.status = 'rejected'
       and new.status_reason <> coalesce(old.status_reason, '')
   )

@@ -296,6 +296,7 @@ test('save_property writes every column of a listing that owners and admins may 
     'owner_identity_id',
     'owner_type',
     'owner_verified',
+    'pause_reason',
     'ref_no',
   ])
 })

@@ -17,7 +17,15 @@ test('a draft needs only a type, and its record has every field in the order of 
     ...['allowCall', 'allowWhatsapp', 'allowChat', 'status', 'isFavorite', 'viewsCount'],
     ...['favoritesCount', 'createdAt', 'publishedAt', 'confirmedAt', 'expiresAt', 'version'],
     // What we added.
-    ...['wantedKinds', 'wantedAreaIds', 'auction', 'deal', 'statusReason', 'pendingChanges'],
+    ...[
+      'wantedKinds',
+      'wantedAreaIds',
+      'auction',
+      'deal',
+      'statusReason',
+      'pauseReason',
+      'pendingChanges',
+    ],
   ])
   expect(body).toMatchObject({
     refNo: expect.stringMatching(/^KW-1\d{5,}$/),

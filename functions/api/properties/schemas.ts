@@ -189,6 +189,10 @@ export const Property = z
       until: Time.describe('Until when it counts as a deal.'),
     }).nullable().describe('A price that dropped by 5 % or more in the last 14 days; else null.'),
     statusReason: text.describe('Why it was rejected or suspended. Shown to the owner only.'),
+    pauseReason: z.enum(['unproven_past']).nullable().describe(
+      'Shown to the owner only. unproven_past: the email of the account was proven only after this ' +
+        'was published; resume it. null: paused by the owner or by the quota of a plan, or not paused.',
+    ),
     pendingChanges: z.record(z.string(), z.unknown()).nullable().describe(
       'Shown to the owner only: changes that await review.',
     ),

@@ -2997,6 +2997,10 @@ begin
   if code.id is not null then
     update private.codes set used_at = now() where codes.id = code.id;
     perform private.uncount_hits(counted.hits);
+    -- Whoever has to reset a password may have lost the account to somebody: that address is
+    -- unknown again, also should the function die before the new password is set.
+    delete from private.known_addresses
+    where verify_code.purpose = 'reset' and known_addresses.account_id = code.account_id;
     select count(*) into attempts from private.registrations
     where registrations.phone = verify_code.identifier
       and registrations.created_at > now() - terms.attempt_life;
@@ -3040,18 +3044,30 @@ comment on function private.release_code is
   'Makes a code usable again whose use failed through no fault of the caller.';
 
 create function private.finish_reset(account_id uuid, identifier text) returns void
-  language sql
+  language plpgsql
   security definer -- writes closed tables
   set search_path = ''
 as $$
+declare
+  account constant public.accounts := private.lock_account_exclusively(account_id);
+begin
   -- Other addresses may have asked as well: their codes set no password any more.
   update private.codes set replaced = true
   where codes.account_id = finish_reset.account_id and codes.purpose = 'reset'
     and codes.used_at is null;
+  if account.email is distinct from identifier then
+    return;
+  end if;
   update public.accounts set email_proven = true, taken_over_at = null
-  where accounts.id = finish_reset.account_id and accounts.email = finish_reset.identifier
+  where accounts.id = finish_reset.account_id;
+  if not account.email_proven then
+    perform private.suspend_unproven_past(account_id);
+  end if;
+end
 $$;
-comment on function private.finish_reset is 'After a reset by email that email is proven.';
+comment on function private.finish_reset is
+  'After a reset by email that email is proven; the first time, what was published before is '
+  'paused.';
 
 grant execute on function
   private.request_code, private.verify_code, private.release_code, private.finish_reset
@@ -3861,12 +3877,14 @@ begin
   where accounts.id = account.id;
   -- And those of whoever was signing in meanwhile and had locked the account before us.
   delete from auth.sessions where sessions.user_id = account.id;
+  perform private.suspend_unproven_past(account.id);
   return null;
 end
 $$;
 comment on function private.on_auth_identity_linked is
   'The first provider sign-in with a verified email proves it: the old password, sessions, '
-  'devices, codes and known addresses go, in the transaction that links the provider.';
+  'devices, codes and known addresses go, and what was published before is paused, in the '
+  'transaction that links the provider.';
 
 -- sql/03_accounts/6_events_auth_hooks.sql
 
@@ -8942,6 +8960,8 @@ create table public.properties (
   confirmed_at timestamptz,
   expires_at timestamptz,
   paused_at timestamptz,
+  pause_reason text
+    constraint properties_pause_reason_is_known check (pause_reason = 'unproven_past'),
   closed_at timestamptz,
   deleted_at timestamptz,
   pending_changes jsonb,
@@ -8988,6 +9008,7 @@ create table public.properties (
     case status when 'paused' then paused_at is not null when 'active' then paused_at is null
       else true end
   ),
+  constraint properties_paused_alone_says_why check (pause_reason is null or status = 'paused'),
   constraint properties_closed_say_when check (
     case
       when status in ('sold', 'rented', 'exchanged') then num_nulls(published_at, closed_at) = 0
@@ -9042,6 +9063,9 @@ comment on column public.properties.confirmed_at is
   'When the owner last confirmed that it is available.';
 comment on column public.properties.paused_at is
   'From then on the time until expires_at stands still.';
+comment on column public.properties.pause_reason is
+  'unproven_past: its owner has only now proven the email under which it was published; null where '
+  'its owner or a plan''s quota paused it.';
 comment on column public.properties.closed_at is 'When it was sold, rented or exchanged.';
 comment on column public.properties.deleted_at is
   'The row of a deleted listing stays for the records.';
@@ -9855,6 +9879,10 @@ begin
     end if;
   end if;
 
+  if new.status <> 'paused' then
+    new.pause_reason := null;
+  end if;
+
   if new.status in ('pending_review', 'active', 'paused', 'sold', 'rented', 'exchanged', 'expired')
   then
     missing := array_remove(array[
@@ -10421,6 +10449,7 @@ begin
             'until', properties.drop_until
           ) end as deal,
           case when own.is_mine then properties.status_reason end as "statusReason",
+          case when own.is_mine then properties.pause_reason end as "pauseReason",
           case when own.is_mine then properties.pending_changes end as "pendingChanges"
       ) as shown
     )
@@ -11501,6 +11530,75 @@ $$;
 comment on function private.lift_suspension is
   'An admin returns a suspended listing to the state that it had, or pauses it where the owner''s '
   'quota is used up by now.';
+
+-- sql/06_properties/5_writes_takeover.sql
+
+-- What an account did before its email was proven for the first time, by a reset or a provider
+-- (03_accounts): whoever registered the email may have been somebody else.
+
+create function private.unproven_past_reason() returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select 'أُرسل هذا الطلب قبل إثبات ملكية البريد الإلكتروني، راجع البيانات وأرسلها من جديد'
+$$;
+comment on function private.unproven_past_reason is
+  'Why an identity left the queue when the email of its account was proven: as its owner reads it.';
+
+create function private.suspend_unproven_past(account_id uuid) returns void
+  language plpgsql
+  security definer -- writes listings and identities of whoever proved the email
+  set search_path = ''
+as $$
+declare
+  identity_ids constant uuid[] := array(
+    select identities.id from public.identities
+    where identities.account_id = suspend_unproven_past.account_id
+  );
+  shown constant integer := 10;
+  affected text[];
+begin
+  perform private.lock_dependents(account_id, identity_ids, false);
+  with paused as (
+    update public.properties
+    set status = case properties.status when 'active' then 'paused' else 'draft' end,
+        pause_reason = case properties.status when 'active' then 'unproven_past' end,
+        version = properties.version + 1
+    where properties.owner_identity_id = any (identity_ids)
+      and properties.status in ('active', 'pending_review')
+    returning properties.ref_no
+  ), withdrawn as (
+    update public.identities
+    set status = 'rejected', status_reason = private.unproven_past_reason()
+    where identities.id = any (identity_ids) and identities.status = 'pending_verification'
+    returning identities.display_name
+  )
+  select array(select 'KW-' || paused.ref_no from paused order by paused.ref_no)
+    || array(select withdrawn.display_name from withdrawn order by 1)
+  into affected;
+  if affected = '{}' then
+    return;
+  end if;
+  perform private.notify(account_id, null, 'system', null, jsonb_build_object(
+    'titleAr', 'أوقفنا ما نُشر قبل إثبات بريدك',
+    'bodyAr', format(
+      'ربما سجّل غيرك بريدك قبلك، فأوقفنا مؤقتاً: %s. استأنف من الإعلانات ما يخصك، وعدّل طلبات التوثيق '
+      'لإرسالها من جديد',
+      array_to_string(affected[:shown], '، ')
+        || case when cardinality(affected) > shown then ' …' else '' end),
+    'titleEn', 'What was there before you proved your email is paused',
+    'bodyEn', format(
+      'Somebody else may have registered your email before you, so we paused: %s. Resume the '
+      'listings that are yours, and change requests for verification to send them again',
+      array_to_string(affected[:shown], ', ')
+        || case when cardinality(affected) > shown then ' …' else '' end)));
+end
+$$;
+comment on function private.suspend_unproven_past is
+  'Pauses the active listings of an account, makes drafts of those that await review, takes its '
+  'identities out of the queue, and lists all of it in one notification. Resuming a listing and '
+  'changing an identity bring each back.';
 
 -- sql/06_properties/6_events_cards.sql
 
@@ -23428,7 +23526,9 @@ comment on function private.on_identity_decided is
 create trigger identities_notify_of_decisions
   after update of status, status_reason on public.identities
   for each row when (
+    -- What its owner's email was proven after is listed in a notification of its own.
     old.status = 'pending_verification' and new.status in ('active', 'rejected')
+      and new.status_reason is distinct from private.unproven_past_reason()
     or old.status = 'rejected' and new.status = 'rejected'
       and new.status_reason <> coalesce(old.status_reason, '')
   )

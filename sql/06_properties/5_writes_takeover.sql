@@ -1,0 +1,66 @@
+-- What an account did before its email was proven for the first time, by a reset or a provider
+-- (03_accounts): whoever registered the email may have been somebody else.
+
+create function private.unproven_past_reason() returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select 'أُرسل هذا الطلب قبل إثبات ملكية البريد الإلكتروني، راجع البيانات وأرسلها من جديد'
+$$;
+comment on function private.unproven_past_reason is
+  'Why an identity left the queue when the email of its account was proven: as its owner reads it.';
+
+create function private.suspend_unproven_past(account_id uuid) returns void
+  language plpgsql
+  security definer -- writes listings and identities of whoever proved the email
+  set search_path = ''
+as $$
+declare
+  identity_ids constant uuid[] := array(
+    select identities.id from public.identities
+    where identities.account_id = suspend_unproven_past.account_id
+  );
+  shown constant integer := 10;
+  affected text[];
+begin
+  perform private.lock_dependents(account_id, identity_ids, false);
+  with paused as (
+    update public.properties
+    set status = case properties.status when 'active' then 'paused' else 'draft' end,
+        pause_reason = case properties.status when 'active' then 'unproven_past' end,
+        version = properties.version + 1
+    where properties.owner_identity_id = any (identity_ids)
+      and properties.status in ('active', 'pending_review')
+    returning properties.ref_no
+  ), withdrawn as (
+    update public.identities
+    set status = 'rejected', status_reason = private.unproven_past_reason()
+    where identities.id = any (identity_ids) and identities.status = 'pending_verification'
+    returning identities.display_name
+  )
+  select array(select 'KW-' || paused.ref_no from paused order by paused.ref_no)
+    || array(select withdrawn.display_name from withdrawn order by 1)
+  into affected;
+  if affected = '{}' then
+    return;
+  end if;
+  perform private.notify(account_id, null, 'system', null, jsonb_build_object(
+    'titleAr', 'أوقفنا ما نُشر قبل إثبات بريدك',
+    'bodyAr', format(
+      'ربما سجّل غيرك بريدك قبلك، فأوقفنا مؤقتاً: %s. استأنف من الإعلانات ما يخصك، وعدّل طلبات التوثيق '
+      'لإرسالها من جديد',
+      array_to_string(affected[:shown], '، ')
+        || case when cardinality(affected) > shown then ' …' else '' end),
+    'titleEn', 'What was there before you proved your email is paused',
+    'bodyEn', format(
+      'Somebody else may have registered your email before you, so we paused: %s. Resume the '
+      'listings that are yours, and change requests for verification to send them again',
+      array_to_string(affected[:shown], ', ')
+        || case when cardinality(affected) > shown then ' …' else '' end)));
+end
+$$;
+comment on function private.suspend_unproven_past is
+  'Pauses the active listings of an account, makes drafts of those that await review, takes its '
+  'identities out of the queue, and lists all of it in one notification. Resuming a listing and '
+  'changing an identity bring each back.';
