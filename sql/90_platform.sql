@@ -18,11 +18,21 @@ create or replace trigger on_auth_user_deleted
   after delete on auth.users
   for each row execute function private.on_auth_user_deleted();
 
+-- A provider comes only through the facade, and says nothing about somebody else's email.
+create or replace trigger check_auth_identity
+  before insert or update of identity_data on auth.identities
+  for each row when (new.provider not in ('email', 'phone'))
+  execute function private.check_auth_identity();
 -- Whoever proves an email by a provider gets the account that has it.
 create or replace trigger on_auth_identity_linked
   after insert or update of identity_data on auth.identities
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.on_auth_identity_linked();
+
+create or replace trigger tell_of_new_provider
+  after insert on auth.identities
+  for each row when (new.provider not in ('email', 'phone'))
+  execute function private.tell_of_new_provider();
 
 -- The account is notified of a new password, whoever set it, but not of the random one of a takeover,
 -- which a trigger writes. With every new password Auth also writes the columns of its pending codes;

@@ -192,7 +192,8 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
   ('notification_category', 'billing', 'المدفوعات', 'Payments',
     'invoice_paid, invoice_failed, refund, plan_expiring', 5),
   ('notification_category', 'account', 'الحساب', 'Account',
-    'identity_verified, identity_rejected, review_new, security_login, security_password, system', 6)
+    'identity_verified, identity_rejected, review_new, security_login, security_password, '
+      'security_provider, system', 6)
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;

@@ -3712,6 +3712,8 @@ export interface components {
             phone: string | null;
             /** @description As the person writes it; null until it is given. */
             fullName: string | null;
+            /** @description Who can sign this account in. */
+            providers: ("apple" | "google")[];
             /**
              * Format: uri
              * @description Address of the picture; null without one.
@@ -3798,10 +3800,44 @@ export interface components {
              * @description The moment that it shows.
              */
             exportedAt: string;
-            /** @description An account, as its owner sees it. */
-            user: components["schemas"]["User"] & {
+            /** @description The account, without its ways to sign in. */
+            user: {
+                /** Format: uuid */
+                id: string;
+                /**
+                 * Format: email
+                 * @description In lower case; null where the account has none.
+                 */
+                email: string | null;
+                /**
+                 * @description A Kuwaiti mobile with country code; null where the account has none.
+                 * @example +96551234567
+                 */
+                phone: string | null;
+                /** @description As the person writes it; null until it is given. */
+                fullName: string | null;
+                /**
+                 * Format: uri
+                 * @description Address of the picture; null without one.
+                 */
+                avatarUrl: string | null;
+                /**
+                 * @description The language of codes, mails and pushes.
+                 * @enum {string}
+                 */
+                language: "ar" | "en";
+                /** Format: date-time */
+                createdAt: string;
                 /** @description Whether a code or a provider has proven who owns the email. */
                 emailProven: boolean;
+            };
+            /** @description Ways to sign in at Auth, with what each said of the person. */
+            signInProviders: {
+                [key: string]: unknown;
+            }[];
+            /** @description What Auth keeps of what the person or a provider said. */
+            metadata: {
+                [key: string]: unknown;
             };
             /** @description As `GET /settings` has them. */
             settings: {
@@ -4598,7 +4634,7 @@ export interface components {
              * @description What happened. New kinds may come.
              * @enum {string}
              */
-            kind: "message_new" | "lead_new" | "favorite_price_drop" | "favorite_unavailable" | "listing_expiring" | "listing_approved" | "listing_rejected" | "invoice_paid" | "invoice_failed" | "refund" | "plan_expiring" | "identity_verified" | "identity_rejected" | "review_new" | "security_login" | "security_password" | "system";
+            kind: "message_new" | "lead_new" | "favorite_price_drop" | "favorite_unavailable" | "listing_expiring" | "listing_approved" | "listing_rejected" | "invoice_paid" | "invoice_failed" | "refund" | "plan_expiring" | "identity_verified" | "identity_rejected" | "review_new" | "security_login" | "security_password" | "security_provider" | "system";
             titleAr: string;
             /** @description One or two sentences in Arabic. */
             bodyAr: string;
@@ -5612,7 +5648,7 @@ export interface components {
                     email: boolean;
                 };
             };
-            /** @description Pushes are held back until they end, except security_login and security_password. */
+            /** @description Pushes are held back until they end, except security_login, security_password and security_provider. */
             quietHours: {
                 /**
                  * @description HH:MM in Kuwait.
@@ -6522,7 +6558,7 @@ export interface components {
                     email?: boolean;
                 };
             };
-            /** @description Pushes are held back until they end, except security_login and security_password. */
+            /** @description Pushes are held back until they end, except security_login, security_password and security_provider. */
             quietHours?: {
                 /**
                  * @description HH:MM in Kuwait.

@@ -409,7 +409,7 @@ export const backendSignatures = {
   },
   release_code: { code_id: 'uuid' },
   release_email: { email: 'text' },
-  release_social_tokens: { keys: 'text[]' },
+  release_social_tokens: { keys: 'text[]', announcement_id: 'uuid' },
   remind_of_plans: {},
   renew_plans: {},
   request_code: {

@@ -10,7 +10,10 @@ const records = (about: string) => z.array(z.looseObject({})).describe(about)
 const Export = z
   .object({
     exportedAt: Time.describe('The moment that it shows.'),
-    user: User.extend({ emailProven }),
+    user: User.omit({ providers: true }).extend({ emailProven })
+      .describe('The account, without its ways to sign in.'),
+    signInProviders: records('Ways to sign in at Auth, with what each said of the person.'),
+    metadata: z.looseObject({}).describe('What Auth keeps of what the person or a provider said.'),
     settings: z.looseObject({}).describe('As `GET /settings` has them.'),
     sessions: z.array(z.object({
       createdAt: Time.nullable(),

@@ -12,8 +12,14 @@ export class AuthError extends Error {
   readonly code: string
   readonly reasons?: string[]
 
-  constructor(status: number, code: string, message: string, reasons?: string[]) {
-    super(message)
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    reasons?: string[],
+    cause?: unknown,
+  ) {
+    super(message, { cause })
     this.status = status
     this.code = code
     this.reasons = reasons
@@ -34,7 +40,8 @@ export const badRequest = (message: string, code = 'validation_failed') =>
   new AuthError(400, code, message)
 export const unprocessable = (code: string, message: string) => new AuthError(422, code, message)
 export const forbidden = (code: string, message: string) => new AuthError(403, code, message)
-export const internal = (message: string) => new AuthError(500, 'unexpected_failure', message)
+export const internal = (message: string, cause?: unknown) =>
+  new AuthError(500, 'unexpected_failure', message, undefined, cause)
 
 const versionName = 'x-supabase-api-version'
 
@@ -48,6 +55,12 @@ export function errorAnswer(error: unknown, version: string | undefined): Answer
     : internal('Unexpected failure, please check server logs for more information')
   const versioned = version !== undefined && /^\d{4}-\d\d-\d\d$/.test(version) &&
     version >= '2024-01-01'
+  const raised = known.cause as { code?: string; message?: string } | undefined
+  const status = /^PT(\d{3})$/.exec(raised?.code ?? '')?.[1]
+  // SQL that raises PT401 chooses the status, but not for callers that name a version.
+  if (status && !versioned) {
+    return { status: Number(status), body: { code: raised!.code, message: raised!.message } }
+  }
   const code = known.code || (known.status >= 500 ? 'unexpected_failure' : 'unknown')
   const headers: Record<string, string> = {}
   if (known.code) headers['x-sb-error-code'] = known.code

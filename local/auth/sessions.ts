@@ -59,7 +59,7 @@ function varint(value: bigint): Buffer {
   return Buffer.from([...bytes, Number(value)])
 }
 
-type TokenAnswer = { headers: Record<string, string>; body: Record<string, unknown> }
+export type TokenAnswer = { headers: Record<string, string>; body: Record<string, unknown> }
 
 type Method = { method: string; timestamp: number }
 const methodColumns =

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
 import type { SocialProvider } from '../stack/config.ts'
 import { writeAudit } from './audit.ts'
-import { transaction, type Tx } from './database.ts'
+import { CommittedError, transaction, type Tx } from './database.ts'
 import {
   type Answer,
   AuthError,
@@ -12,8 +12,8 @@ import {
   OAuthError,
   unprocessable,
 } from './errors.ts'
-import { audience, type AuthRequest, type Context, readBody } from './request.ts'
-import { startSession } from './sessions.ts'
+import { audience, type AuthRequest, type Context, readBody, requireUser } from './request.ts'
+import { startSession, type TokenAnswer } from './sessions.ts'
 import {
   confirmEmail,
   findUser,
@@ -45,27 +45,27 @@ export async function idTokenGrant(context: Context, request: AuthRequest): Prom
   if (!params.provider) {
     throw new OAuthError('invalid request', 'provider or client_id and issuer required')
   }
+  // Whoever holds an access token may link, also where manual linking is off.
+  const linkTo = params.link_identity ? (await requireUser(context, request)).user : undefined
   if (!isSupported(params.provider)) {
     throw badRequest(`Custom OIDC provider "${params.provider}" not allowed`)
   }
   const payload = await verifyIdToken(context, params.provider, params.id_token)
   if (!context.config.social[params.provider].skipNonce) checkNonce(payload, params.nonce ?? '')
-  if (params.link_identity) {
-    throw new OAuthError('invalid request', 'linking needs a signed-in user and manual linking')
-  }
   const profile = profileOf(params.provider, payload)
-  const { headers, body } = await transaction(context.pool, async (tx) => {
-    const user = await findOrLinkUser(
-      context,
-      tx,
-      audience(request),
-      params.provider as SocialProvider,
-      profile,
-    )
-    if (isBanned(user)) throw forbidden('user_banned', 'User is banned')
-    await writeAudit(context, tx, user, 'login', { provider: params.provider })
-    return await startSession(context, tx, request, user, 'oauth')
-  }).catch((error) => {
+  const { headers, body } = await transaction(
+    context.pool,
+    async (tx): Promise<TokenAnswer | CommittedError> => {
+      const provider = params.provider as SocialProvider
+      const user = linkTo
+        ? await linkToUser(tx, linkTo, provider, profile)
+        : await findOrLinkUser(context, tx, audience(request), provider, profile)
+      if (user instanceof CommittedError) return user
+      if (isBanned(user)) throw forbidden('user_banned', 'User is banned')
+      await writeAudit(context, tx, user, 'login', { provider: params.provider })
+      return await startSession(context, tx, request, user, 'oauth')
+    },
+  ).catch((error) => {
     if (error instanceof AuthError) throw error
     // Whatever failed in the database.
     console.error('auth: id token:', error)
@@ -95,6 +95,10 @@ async function verifyIdToken(
   const { payload } = await jwtVerify(idToken, keys, { issuer: issuers[provider] }).catch(() => {
     throw new OAuthError('invalid request', 'Bad ID token')
   })
+  const { email_verified: verified } = payload
+  if (provider === 'google' && verified !== undefined && typeof verified !== 'boolean') {
+    throw new OAuthError('invalid request', 'Bad ID token')
+  }
   if (!payload.sub) throw new OAuthError('invalid request', 'Missing sub claim in id_token')
   const given = [payload.aud ?? []].flat()
   if (!given.some((one) => clientIds.includes(one))) {
@@ -121,7 +125,7 @@ function profileOf(
   const email = typeof payload.email === 'string' ? payload.email.toLowerCase() : ''
   // Auth treats every email from Apple as verified.
   const emailVerified = email !== '' &&
-    (provider === 'apple' || payload.email_verified === true || payload.email_verified === 'true')
+    (provider === 'apple' || payload.email_verified === true)
   const data: Metadata = {
     iss,
     sub: subject,
@@ -138,7 +142,37 @@ function profileOf(
   return { subject, email, emailVerified, data }
 }
 
-/** The user of that subject, or the one with that verified email, now linked. */
+/** Links the subject to the signed-in user, whatever its email is. */
+async function linkToUser(
+  tx: Tx,
+  user: User,
+  provider: SocialProvider,
+  profile: ProviderProfile,
+): Promise<User | CommittedError> {
+  const { rows: [taken] } = await tx.query<{ user_id: string }>(
+    'select user_id from auth.identities where provider = $1 and provider_id = $2',
+    [provider, profile.subject],
+  )
+  if (taken) {
+    const whose = taken.user_id === user.id ? '' : ' to another user'
+    throw unprocessable('identity_already_exists', `Identity is already linked${whose}`)
+  }
+  await addIdentity(tx, user.id, provider, profile)
+  if (!user.email) {
+    await updateUser(tx, user, { email: profile.email })
+    if (!profile.emailVerified) {
+      const message = `Unverified email with ${provider}. A confirmation email has been sent`
+      return new CommittedError(unprocessable('email_not_confirmed', message))
+    }
+    await confirmEmail(tx, user)
+  }
+  return await nameProviders(tx, user.id, {})
+}
+
+/**
+ * The user of that subject, or the one who has an identity with that email, verified or not, or is
+ * registered with it: now linked.
+ */
 async function findOrLinkUser(
   context: Context,
   tx: Tx,
@@ -161,11 +195,11 @@ async function findOrLinkUser(
   }
   const { rows: found } = profile.emailVerified
     ? await tx.query<{ id: string }>(
-      `select id from auth.users
-       where aud = $2 and is_sso_user = false and (
-         lower(email) = $1
-         or id in (select user_id from auth.identities where email = $1)
-       )`,
+      `with by_identity as (select distinct user_id as id from auth.identities where email = $1)
+       select id from by_identity
+       union all
+       select id from auth.users
+       where email = $1 and aud = $2 and is_sso_user = false and not exists (select from by_identity)`,
       [profile.email, aud],
     )
     : { rows: [] }
@@ -185,13 +219,8 @@ async function link(
   provider: SocialProvider,
   profile: ProviderProfile,
 ): Promise<User> {
-  let user = (await findUser(tx, userId))!
-  await tx.query(
-    `insert into auth.identities
-       (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
-     values ($1, $2, $3, $4, now(), clock_timestamp(), clock_timestamp())`,
-    [profile.subject, userId, profile.data, provider],
-  )
+  const user = (await findUser(tx, userId))!
+  await addIdentity(tx, userId, provider, profile)
   // Another person may have entered the unconfirmed email: what they set up is removed.
   if (!user.email_confirmed_at) {
     await tx.query('delete from auth.identities where user_id = $1 and provider <> $2', [
@@ -201,11 +230,32 @@ async function link(
     await updateUser(tx, user, { encrypted_password: null, raw_user_meta_data: profile.data })
     await confirmEmail(tx, user)
   }
-  user = (await findUser(tx, userId))!
+  return await nameProviders(tx, userId, profile.data)
+}
+
+async function addIdentity(
+  tx: Tx,
+  userId: string,
+  provider: SocialProvider,
+  profile: ProviderProfile,
+) {
+  await tx.query(
+    `insert into auth.identities
+       (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
+     values ($1, $2, $3, $4, now(), clock_timestamp(), clock_timestamp())`,
+    [profile.subject, userId, profile.data, provider],
+  ).catch((error) => {
+    throw internal('Error creating identity', error)
+  })
+}
+
+/** Writes into the user which providers it has. */
+async function nameProviders(tx: Tx, userId: string, said: Metadata): Promise<User> {
+  const user = (await findUser(tx, userId))!
   const providers = [...new Set(user.identities.map((identity) => identity.provider))]
   await updateUser(tx, user, {
     raw_app_meta_data: mergeMetadata(user.raw_app_meta_data, { providers }),
-    raw_user_meta_data: mergeMetadata(user.raw_user_meta_data, profile.data),
+    raw_user_meta_data: mergeMetadata(user.raw_user_meta_data, said),
   })
   return user
 }

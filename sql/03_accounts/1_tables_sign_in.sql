@@ -99,6 +99,25 @@ create index social_tokens_expires_idx on private.social_tokens (expires_at);
 alter table private.social_tokens enable row level security;
 create policy "nobody but functions of their owner" on private.social_tokens using (false);
 
+create table private.announced_sign_ins (
+  id uuid primary key default gen_random_uuid(),
+  provider text not null,
+  subject text not null,
+  email text,
+  expires_at timestamptz not null default now() + interval '20 seconds'
+);
+comment on table private.announced_sign_ins is
+  'Sign-ins with a provider that the facade has begun and Auth has not yet finished. Auth links no '
+  'provider and gives no token without one; each serves one token. Gone with it, or by a job.';
+comment on column private.announced_sign_ins.subject is 'The person at the provider.';
+comment on column private.announced_sign_ins.email is 'Of the provider''s token; null where it has none.';
+comment on column private.announced_sign_ins.expires_at is
+  '20 seconds: twice as long as Auth may take to commit.';
+create index announced_sign_ins_subject_idx on private.announced_sign_ins (subject, provider);
+create index announced_sign_ins_expires_idx on private.announced_sign_ins (expires_at);
+alter table private.announced_sign_ins enable row level security;
+create policy "nobody but functions of their owner" on private.announced_sign_ins using (false);
+
 create table private.apple_tokens (
   account_id uuid not null references public.accounts (id) on delete cascade,
   client_id text not null,

@@ -18,6 +18,11 @@ begin
         'fullName', individual_profiles.full_name,
         'avatarUrl', individual_profiles.avatar_url,
         'language', accounts.language,
+        'providers', array(
+          select distinct linked.provider from auth.identities as linked
+          where linked.user_id = accounts.id and linked.provider not in ('email', 'phone')
+          order by linked.provider
+        ),
         'createdAt', accounts.created_at
       ),
       'activeIdentity', (

@@ -9,6 +9,7 @@ create function private.begin_social_sign_in(
   set search_path = ''
 as $$
 declare
+  announcement_id uuid;
   refused constant jsonb := '{"error":{"code":"social_token_invalid","detail":{}}}';
   holder_id uuid;
   fresh bigint;
@@ -35,7 +36,11 @@ begin
   if fresh < cardinality(keys) then
     return refused;
   end if;
+  insert into private.announced_sign_ins (provider, subject, email)
+  values (begin_social_sign_in.provider, begin_social_sign_in.subject, begin_social_sign_in.email)
+  returning id into announcement_id;
   return jsonb_build_object(
+    'announcementId', announcement_id,
     'exists', holder_id is not null,
     'hasName', exists (
       select from public.individual_profiles
@@ -46,7 +51,8 @@ begin
 end
 $$;
 comment on function private.begin_social_sign_in is
-  'Uses a verified token, once, and returns whether there is an account for it. {error}: '
+  'Uses a verified token, once, announces the sign-in to Auth''s triggers and hook, and returns '
+  'whether there is an account for it. {error}: '
   'social_token_invalid for one seen before, and for a new subject without a verified email; '
   'email_taken when an unverified email belongs to an account.';
 
@@ -62,15 +68,17 @@ $$;
 comment on function private.finish_social_sign_in is
   'A token that gave a session gives no other; called in the transaction that returns the session.';
 
-create function private.release_social_tokens(keys text[]) returns void
+create function private.release_social_tokens(keys text[], announcement_id uuid) returns void
   language sql
-  security definer -- writes a closed table
+  security definer -- writes closed tables
   set search_path = ''
 as $$
+  delete from private.announced_sign_ins
+  where announced_sign_ins.id = release_social_tokens.announcement_id;
   delete from private.social_tokens where social_tokens.key = any (keys)
 $$;
 comment on function private.release_social_tokens is
-  'A token that gave no session may be used again.';
+  'A token that gave no session may be used again, and its sign-in is announced no more.';
 
 create function private.keep_apple_token(account_id uuid, client_id text, sealed_token text)
   returns void

@@ -59,6 +59,11 @@ begin
       email_proven = accounts.email_proven
         and accounts.email is not distinct from lower(nullif(new.email, ''))
   where accounts.id = new.id and accounts.status <> 'deleted';
+  if new.email is distinct from old.email then
+    -- check_auth_identity takes out what is no longer the account's.
+    update auth.identities set identity_data = identities.identity_data
+    where identities.user_id = new.id and identities.provider not in ('email', 'phone');
+  end if;
   return new;
 end
 $$;
@@ -109,6 +114,34 @@ $$;
 comment on function private.on_auth_user_deleted is
   'A user deleted at Auth, in whatever way, leaves no personal data here.';
 
+create function private.check_auth_identity() returns trigger
+  language plpgsql
+  security definer -- Auth's role may not read here
+  set search_path = ''
+as $$
+declare
+  account_email constant text := (
+    select accounts.email from public.accounts where accounts.id = new.user_id
+  );
+begin
+  if lower(new.identity_data ->> 'email') is distinct from account_email then
+    -- Auth links new providers by the email of any identity, verified or not.
+    new.identity_data := new.identity_data - 'email' - 'email_verified';
+  end if;
+  if tg_op = 'INSERT' and not exists (
+    select from private.announced_sign_ins as announced
+    where announced.provider = new.provider and announced.subject = new.provider_id
+      and announced.email = account_email and announced.expires_at > clock_timestamp()
+  ) then
+    perform private.refuse(401, 'social_token_invalid');
+  end if;
+  return new;
+end
+$$;
+comment on function private.check_auth_identity is
+  'A provider is linked only to the account that has the email of a sign-in which the facade has '
+  'announced: 401 social_token_invalid. What a provider says of another email is not kept.';
+
 create function private.on_auth_identity_linked() returns trigger
   language plpgsql
   security definer -- Auth's role may not write here
@@ -147,3 +180,19 @@ comment on function private.on_auth_identity_linked is
   'The first provider sign-in with a verified email proves it: the old password, sessions, '
   'devices, codes and known addresses go, and what was published before is paused, in the '
   'transaction that links the provider.';
+
+create function private.tell_of_new_provider() returns trigger
+  language plpgsql
+  security definer -- notifies the account, for Auth's role
+  set search_path = ''
+as $$
+begin
+  -- Whoever has never signed in has just registered by this provider.
+  perform private.notify(users.id, null, 'security_provider', null, jsonb_build_object(
+    'provider', new.provider, 'at', clock_timestamp()))
+  from auth.users where users.id = new.user_id and users.last_sign_in_at is not null;
+  return null;
+end
+$$;
+comment on function private.tell_of_new_provider is
+  'Notifies an account that another provider signs it in from now on.';

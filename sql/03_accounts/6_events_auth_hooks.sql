@@ -20,6 +20,13 @@ begin
   elsif account.status = 'suspended' and not private.may_act(account) then
     return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message',
       concat_ws(': ', 'account_suspended', account.status_reason)));
+  elsif event ->> 'authentication_method' = 'oauth' then
+    if not private.take_announced_sign_in(account.id) then
+      return '{"error":{"http_code":401,"message":"social_token_invalid"}}';
+    end if;
+  elsif event ->> 'authentication_method' not in ('password', 'token_refresh') then
+    -- Codes, links and whatever else Auth learns to do: none of it is a way in here.
+    return '{"error":{"http_code":401,"message":"token_invalid"}}';
   elsif event ->> 'authentication_method' = 'password'
     and account.taken_over_at > clock_timestamp() - interval '15 seconds' then
     -- The password was compared just before a takeover replaced it (6_events_auth.sql).
@@ -41,7 +48,32 @@ end
 $$;
 comment on function private.custom_access_token is
   'Auth calls it at every issue and refresh of a token: none for suspended, banned and deleted '
-  'accounts, and no metadata in the others.';
+  'accounts, none but by password, refresh and an announced provider, and no metadata in any.';
+
+create function private.take_announced_sign_in(account_id uuid) returns boolean
+  language plpgsql
+  security definer -- reads Auth's identities and writes a closed table, for the token hook
+  set search_path = ''
+as $$
+begin
+  -- One for each of several at once; it comes back if Auth undoes the sign-in.
+  delete from private.announced_sign_ins
+  where announced_sign_ins.id = (
+    select announced.id
+    from auth.identities
+    join private.announced_sign_ins as announced
+      on announced.subject = identities.provider_id and announced.provider = identities.provider
+    where identities.user_id = take_announced_sign_in.account_id
+      and announced.expires_at > clock_timestamp()
+    limit 1
+    for update of announced skip locked
+  );
+  return found;
+end
+$$;
+comment on function private.take_announced_sign_in is
+  'Whether the facade has announced a sign-in by a provider that is linked to the account; each '
+  'serves once.';
 
 create function private.usable_individual(account_id uuid) returns uuid
   language plpgsql

@@ -113,8 +113,9 @@ create function private.purge_social_tokens() returns bigint
   set search_path = ''
 as $$
   select private.purge('private.social_tokens', 'expires_at', '0')
+    + private.purge('private.announced_sign_ins', 'expires_at', '0')
 $$;
-comment on function private.purge_social_tokens is 'Job: deletes tokens that have expired.';
+comment on function private.purge_social_tokens is 'Job: deletes tokens and announced sign-ins that have expired.';
 
 grant execute on function
   private.end_suspensions, private.take_apple_revocations, private.finish_apple_revocation,

@@ -18,6 +18,7 @@ select kinds.*, private.collapses(kinds.kind) as collapses from (values
   ('review_new', 'account', 'review'),
   ('security_login', 'account', 'sessions'),
   ('security_password', 'account', 'sessions'),
+  ('security_provider', 'account', 'sessions'),
   ('system', 'account', 'notifications')
 ) as kinds (kind, category, route);
 comment on view private.notification_kinds is

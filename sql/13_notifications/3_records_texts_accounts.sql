@@ -44,7 +44,7 @@ end
 $$;
 comment on function private.billing_texts is 'Texts of invoices, refunds and plans.';
 
--- Details: name, reason, rating, at; of system the texts themselves.
+-- Details: name, reason, rating, at, provider; of system the texts themselves.
 create function private.account_texts(kind text, details jsonb) returns private.notification_text
   language plpgsql
   stable
@@ -54,6 +54,8 @@ declare
   name text := details ->> 'name';
   reason text := details ->> 'reason';
   rating bigint := details ->> 'rating';
+  provider_ar text := case details ->> 'provider'
+    when 'google' then 'Google' when 'apple' then 'Apple' end;
   at text := to_char(
     (details ->> 'at')::timestamptz at time zone 'Asia/Kuwait', 'YYYY/MM/DD HH24:MI');
   texts text[];
@@ -92,6 +94,13 @@ begin
       'Your password was changed',
       format('The password of your account was changed on %s. If that was not you, reset it and '
         'sign out of the other devices', at)]
+    when 'security_provider' then array[
+      'ربط طريقة دخول جديدة بحسابك',
+      format('أصبح بالإمكان الدخول إلى حسابك عن طريق %s منذ %s. إن لم تكن أنت، أعد تعيين كلمة المرور '
+        'وراسل الدعم', provider_ar, at),
+      'A new way to sign in to your account',
+      format('Since %s your account can be signed in to with %s. If that was not you, reset your '
+        'password and write to support', at, initcap(details ->> 'provider'))]
     when 'system' then array[
       details ->> 'titleAr', details ->> 'bodyAr', details ->> 'titleEn', details ->> 'bodyEn']
   end;

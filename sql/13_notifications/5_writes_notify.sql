@@ -123,7 +123,9 @@ begin
 
     made := private.notification_draft(notify.account_id, notify.identity_id, known.kind,
       known.category, known.route, notify.entity_id, details, known.times + 1);
-    exit when not private.wants(known.chosen, known.category, 'inApp');
+    -- Who may sign in is never kept from the owner.
+    exit when known.kind <> 'security_provider'
+      and not private.wants(known.chosen, known.category, 'inApp');
 
     made := private.store_notification(made, known.unread_id, known.times);
     -- Somebody counted it up, read it or made it at this moment: look again.
@@ -167,7 +169,7 @@ create function private.queue_push(
 as $$
 declare
   -- A break-in at night must not go unnoticed until the morning.
-  exempt boolean := made.kind in ('security_login', 'security_password');
+  exempt boolean := made.kind in ('security_login', 'security_password', 'security_provider');
   due timestamptz := case when exempt then now()
     else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
 begin

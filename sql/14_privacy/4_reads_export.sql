@@ -152,6 +152,19 @@ begin
       left join public.individual_profiles on individual_profiles.account_id = accounts.id
       where accounts.id = caller_id
     ),
+    'signInProviders', (
+      select coalesce(json_agg(json_build_object(
+        'provider', identities.provider,
+        'subject', identities.provider_id,
+        'said', identities.identity_data,
+        'linkedAt', identities.created_at,
+        'lastSignInAt', identities.last_sign_in_at
+      ) order by identities.created_at, identities.provider), '[]')
+      from auth.identities where identities.user_id = caller_id
+    ),
+    'metadata', (
+      select coalesce(users.raw_user_meta_data, '{}') from auth.users where users.id = caller_id
+    ),
     'settings', private.settings_record(caller_id),
     'sessions', (
       select coalesce(json_agg(json_build_object(

@@ -55,6 +55,7 @@ test('a session says whose it is, and its tokens work in the project', async () 
       fullName: 'منيرة الصباح',
       avatarUrl: null,
       language: 'ar',
+      providers: [],
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{1,6}\+00:00$/),
     },
     activeIdentity: identity,

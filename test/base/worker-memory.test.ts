@@ -19,7 +19,7 @@ const forgotten: Record<string, string> = {
   'api/app.ts events': 'made from the code alone, when somebody asks',
   '_shared/http-client.ts freshConnections': 'a client without connections',
   '_shared/http-client.ts keptConnections': 'connections that the next worker opens anew',
-  'api/http/search-queue.ts asked': 'what runs at the moment',
+  'api/http/search-queue.ts inFlight': 'what runs at the moment',
   'api/http/search-queue.ts taken': 'of this worker’s own connections',
   'api/http/search-queue.ts waiting': 'of this worker’s own connections',
   '_shared/db.ts pool': 'connections, which are made anew',

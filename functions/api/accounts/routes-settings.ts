@@ -48,7 +48,7 @@ const Settings = z.object({
   notifications: z.object(each(categories, z.object(each(channels, z.boolean()))))
     .describe('Which notifications I want, and how.'),
   quietHours: z.object(hours).nullable().describe(
-    'Pushes are held back until they end, except security_login and security_password.',
+    'Pushes are held back until they end, except security_login, security_password and security_provider.',
   ),
   privacy: z.object(each(secrets, z.boolean())).describe('What others see of me.'),
   marketingConsent: z.boolean().describe('Whether the service may send advertising.'),

@@ -85,7 +85,7 @@ const apple = route({
   request: body(GivenByApple),
 })
 
-type Entry = MaybeError & { exists: boolean; hasName: boolean }
+type Entry = MaybeError & { announcementId: string; exists: boolean; hasName: boolean }
 
 /** Whether this request is the one to create the account: of many at once only one may. */
 const isFirst = (email: string) =>
@@ -154,11 +154,16 @@ async function signInWith(c: ApiContext, provider: ProviderName, given: Given) {
       await exchangeAppleCode(tokens.user.id, claims.clientId, given.authorizationCode)
     }
     const also = { name: 'finish_social_sign_in' as const, args: { keys, expiresAt } }
-    const session = await completeSignIn(c, tokens, { also: [also] })
+    const session = await completeSignIn(c, tokens, {
+      also: [also],
+      ended: 'social_token_invalid',
+    })
     return send(c, `${session.slice(0, -1)},"isNewAccount":${isNewAccount}}`)
   } catch (error) {
     // A token that gave no session can be used again: now, or if this fails too in two minutes.
-    await backend('release_social_tokens', { keys }).catch(() => {})
+    await backend('release_social_tokens', { keys, announcementId: entry.announcementId }).catch(
+      () => {},
+    )
     throw error
   }
 }

@@ -11,6 +11,7 @@ export const User = z
       .describe('A Kuwaiti mobile with country code; null where the account has none.')
       .openapi({ example: '+96551234567' }),
     fullName: z.string().nullable().describe('As the person writes it; null until it is given.'),
+    providers: z.array(z.enum(['apple', 'google'])).describe('Who can sign this account in.'),
     avatarUrl: Picture,
     language: z.enum(['ar', 'en']).describe('The language of codes, mails and pushes.'),
     createdAt: Time,

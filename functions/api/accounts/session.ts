@@ -2,6 +2,7 @@
 import type { ApiContext } from '../../_shared/context.ts'
 import { addressArgs } from '../../_shared/crypto.ts'
 import { type BackendCall, call } from '../../_shared/db.ts'
+import type { ErrorCode } from '../../_shared/errors.ts'
 import type { Identifier } from '../../_shared/identifiers.ts'
 import { Refusal } from '../../_shared/refusal.ts'
 import {
@@ -41,14 +42,21 @@ export async function sessionBody(
 export async function completeSignIn(
   c: ApiContext,
   tokens: Tokens,
-  { hits, also = [] }: { hits?: unknown; also?: BackendCall[] } = {},
+  { hits, also = [], ended = 'invalid_credentials' }: {
+    hits?: unknown
+    also?: BackendCall[]
+    ended?: ErrorCode
+  } = {},
 ) {
   const { addressHash } = addressArgs(c.var.address)
   const args = { accountId: tokens.user.id, addressHash, hits }
   try {
     return await sessionBody(c, tokens, [{ name: 'finish_sign_in', args }, ...also])
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'rate_limited') await discardSession(tokens)
+    const code = error instanceof Refusal && error.code
+    if (code === 'rate_limited') await discardSession(tokens)
+    // Whoever took the account over at this moment ended the session: what opened it no longer does.
+    if (code === 'token_invalid') throw new Refusal(ended)
     throw error
   }
 }

@@ -77,7 +77,9 @@ export async function verifyIdToken(
   return {
     subject: sub,
     email: known,
-    emailVerified: known !== null && isTrue(payload.email_verified),
+    // Auth takes Google's as a boolean only; Apple says it as a text, too.
+    emailVerified: known !== null &&
+      (provider === 'google' ? payload.email_verified === true : isTrue(payload.email_verified)),
     name: PersonName.safeParse(name).data,
     clientId: [aud].flat()[0]!,
     keys: [

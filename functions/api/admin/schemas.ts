@@ -31,7 +31,7 @@ const { email, phone, fullName } = User.shape
 
 export const AdminUser = z
   .object({
-    ...User.shape,
+    ...User.omit({ providers: true }).shape,
     emailProven,
     status: z.enum(accountStatuses).describe(
       '`deletion_requested` lasts 14 days; signing in cancels it.',

@@ -19,6 +19,7 @@ const kinds = [
   'review_new',
   'security_login',
   'security_password',
+  'security_provider',
   'system',
 ] as const
 

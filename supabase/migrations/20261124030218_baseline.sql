@@ -1750,6 +1750,25 @@ create index social_tokens_expires_idx on private.social_tokens (expires_at);
 alter table private.social_tokens enable row level security;
 create policy "nobody but functions of their owner" on private.social_tokens using (false);
 
+create table private.announced_sign_ins (
+  id uuid primary key default gen_random_uuid(),
+  provider text not null,
+  subject text not null,
+  email text,
+  expires_at timestamptz not null default now() + interval '20 seconds'
+);
+comment on table private.announced_sign_ins is
+  'Sign-ins with a provider that the facade has begun and Auth has not yet finished. Auth links no '
+  'provider and gives no token without one; each serves one token. Gone with it, or by a job.';
+comment on column private.announced_sign_ins.subject is 'The person at the provider.';
+comment on column private.announced_sign_ins.email is 'Of the provider''s token; null where it has none.';
+comment on column private.announced_sign_ins.expires_at is
+  '20 seconds: twice as long as Auth may take to commit.';
+create index announced_sign_ins_subject_idx on private.announced_sign_ins (subject, provider);
+create index announced_sign_ins_expires_idx on private.announced_sign_ins (expires_at);
+alter table private.announced_sign_ins enable row level security;
+create policy "nobody but functions of their owner" on private.announced_sign_ins using (false);
+
 create table private.apple_tokens (
   account_id uuid not null references public.accounts (id) on delete cascade,
   client_id text not null,
@@ -2723,6 +2742,11 @@ begin
         'fullName', individual_profiles.full_name,
         'avatarUrl', individual_profiles.avatar_url,
         'language', accounts.language,
+        'providers', array(
+          select distinct linked.provider from auth.identities as linked
+          where linked.user_id = accounts.id and linked.provider not in ('email', 'phone')
+          order by linked.provider
+        ),
         'createdAt', accounts.created_at
       ),
       'activeIdentity', (
@@ -3653,6 +3677,7 @@ create function private.begin_social_sign_in(
   set search_path = ''
 as $$
 declare
+  announcement_id uuid;
   refused constant jsonb := '{"error":{"code":"social_token_invalid","detail":{}}}';
   holder_id uuid;
   fresh bigint;
@@ -3679,7 +3704,11 @@ begin
   if fresh < cardinality(keys) then
     return refused;
   end if;
+  insert into private.announced_sign_ins (provider, subject, email)
+  values (begin_social_sign_in.provider, begin_social_sign_in.subject, begin_social_sign_in.email)
+  returning id into announcement_id;
   return jsonb_build_object(
+    'announcementId', announcement_id,
     'exists', holder_id is not null,
     'hasName', exists (
       select from public.individual_profiles
@@ -3690,7 +3719,8 @@ begin
 end
 $$;
 comment on function private.begin_social_sign_in is
-  'Uses a verified token, once, and returns whether there is an account for it. {error}: '
+  'Uses a verified token, once, announces the sign-in to Auth''s triggers and hook, and returns '
+  'whether there is an account for it. {error}: '
   'social_token_invalid for one seen before, and for a new subject without a verified email; '
   'email_taken when an unverified email belongs to an account.';
 
@@ -3706,15 +3736,17 @@ $$;
 comment on function private.finish_social_sign_in is
   'A token that gave a session gives no other; called in the transaction that returns the session.';
 
-create function private.release_social_tokens(keys text[]) returns void
+create function private.release_social_tokens(keys text[], announcement_id uuid) returns void
   language sql
-  security definer -- writes a closed table
+  security definer -- writes closed tables
   set search_path = ''
 as $$
+  delete from private.announced_sign_ins
+  where announced_sign_ins.id = release_social_tokens.announcement_id;
   delete from private.social_tokens where social_tokens.key = any (keys)
 $$;
 comment on function private.release_social_tokens is
-  'A token that gave no session may be used again.';
+  'A token that gave no session may be used again, and its sign-in is announced no more.';
 
 create function private.keep_apple_token(account_id uuid, client_id text, sealed_token text)
   returns void
@@ -3797,6 +3829,11 @@ begin
       email_proven = accounts.email_proven
         and accounts.email is not distinct from lower(nullif(new.email, ''))
   where accounts.id = new.id and accounts.status <> 'deleted';
+  if new.email is distinct from old.email then
+    -- check_auth_identity takes out what is no longer the account's.
+    update auth.identities set identity_data = identities.identity_data
+    where identities.user_id = new.id and identities.provider not in ('email', 'phone');
+  end if;
   return new;
 end
 $$;
@@ -3847,6 +3884,34 @@ $$;
 comment on function private.on_auth_user_deleted is
   'A user deleted at Auth, in whatever way, leaves no personal data here.';
 
+create function private.check_auth_identity() returns trigger
+  language plpgsql
+  security definer -- Auth's role may not read here
+  set search_path = ''
+as $$
+declare
+  account_email constant text := (
+    select accounts.email from public.accounts where accounts.id = new.user_id
+  );
+begin
+  if lower(new.identity_data ->> 'email') is distinct from account_email then
+    -- Auth links new providers by the email of any identity, verified or not.
+    new.identity_data := new.identity_data - 'email' - 'email_verified';
+  end if;
+  if tg_op = 'INSERT' and not exists (
+    select from private.announced_sign_ins as announced
+    where announced.provider = new.provider and announced.subject = new.provider_id
+      and announced.email = account_email and announced.expires_at > clock_timestamp()
+  ) then
+    perform private.refuse(401, 'social_token_invalid');
+  end if;
+  return new;
+end
+$$;
+comment on function private.check_auth_identity is
+  'A provider is linked only to the account that has the email of a sign-in which the facade has '
+  'announced: 401 social_token_invalid. What a provider says of another email is not kept.';
+
 create function private.on_auth_identity_linked() returns trigger
   language plpgsql
   security definer -- Auth's role may not write here
@@ -3886,6 +3951,22 @@ comment on function private.on_auth_identity_linked is
   'devices, codes and known addresses go, and what was published before is paused, in the '
   'transaction that links the provider.';
 
+create function private.tell_of_new_provider() returns trigger
+  language plpgsql
+  security definer -- notifies the account, for Auth's role
+  set search_path = ''
+as $$
+begin
+  -- Whoever has never signed in has just registered by this provider.
+  perform private.notify(users.id, null, 'security_provider', null, jsonb_build_object(
+    'provider', new.provider, 'at', clock_timestamp()))
+  from auth.users where users.id = new.user_id and users.last_sign_in_at is not null;
+  return null;
+end
+$$;
+comment on function private.tell_of_new_provider is
+  'Notifies an account that another provider signs it in from now on.';
+
 -- sql/03_accounts/6_events_auth_hooks.sql
 
 -- Auth's hooks: who gets a token, and that Auth itself sends nothing.
@@ -3910,6 +3991,13 @@ begin
   elsif account.status = 'suspended' and not private.may_act(account) then
     return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message',
       concat_ws(': ', 'account_suspended', account.status_reason)));
+  elsif event ->> 'authentication_method' = 'oauth' then
+    if not private.take_announced_sign_in(account.id) then
+      return '{"error":{"http_code":401,"message":"social_token_invalid"}}';
+    end if;
+  elsif event ->> 'authentication_method' not in ('password', 'token_refresh') then
+    -- Codes, links and whatever else Auth learns to do: none of it is a way in here.
+    return '{"error":{"http_code":401,"message":"token_invalid"}}';
   elsif event ->> 'authentication_method' = 'password'
     and account.taken_over_at > clock_timestamp() - interval '15 seconds' then
     -- The password was compared just before a takeover replaced it (6_events_auth.sql).
@@ -3931,7 +4019,32 @@ end
 $$;
 comment on function private.custom_access_token is
   'Auth calls it at every issue and refresh of a token: none for suspended, banned and deleted '
-  'accounts, and no metadata in the others.';
+  'accounts, none but by password, refresh and an announced provider, and no metadata in any.';
+
+create function private.take_announced_sign_in(account_id uuid) returns boolean
+  language plpgsql
+  security definer -- reads Auth's identities and writes a closed table, for the token hook
+  set search_path = ''
+as $$
+begin
+  -- One for each of several at once; it comes back if Auth undoes the sign-in.
+  delete from private.announced_sign_ins
+  where announced_sign_ins.id = (
+    select announced.id
+    from auth.identities
+    join private.announced_sign_ins as announced
+      on announced.subject = identities.provider_id and announced.provider = identities.provider
+    where identities.user_id = take_announced_sign_in.account_id
+      and announced.expires_at > clock_timestamp()
+    limit 1
+    for update of announced skip locked
+  );
+  return found;
+end
+$$;
+comment on function private.take_announced_sign_in is
+  'Whether the facade has announced a sign-in by a provider that is linked to the account; each '
+  'serves once.';
 
 create function private.usable_individual(account_id uuid) returns uuid
   language plpgsql
@@ -4081,8 +4194,9 @@ create function private.purge_social_tokens() returns bigint
   set search_path = ''
 as $$
   select private.purge('private.social_tokens', 'expires_at', '0')
+    + private.purge('private.announced_sign_ins', 'expires_at', '0')
 $$;
-comment on function private.purge_social_tokens is 'Job: deletes tokens that have expired.';
+comment on function private.purge_social_tokens is 'Job: deletes tokens and announced sign-ins that have expired.';
 
 grant execute on function
   private.end_suspensions, private.take_apple_revocations, private.finish_apple_revocation,
@@ -22549,6 +22663,7 @@ select kinds.*, private.collapses(kinds.kind) as collapses from (values
   ('review_new', 'account', 'review'),
   ('security_login', 'account', 'sessions'),
   ('security_password', 'account', 'sessions'),
+  ('security_provider', 'account', 'sessions'),
   ('system', 'account', 'notifications')
 ) as kinds (kind, category, route);
 comment on view private.notification_kinds is
@@ -22776,7 +22891,7 @@ end
 $$;
 comment on function private.billing_texts is 'Texts of invoices, refunds and plans.';
 
--- Details: name, reason, rating, at; of system the texts themselves.
+-- Details: name, reason, rating, at, provider; of system the texts themselves.
 create function private.account_texts(kind text, details jsonb) returns private.notification_text
   language plpgsql
   stable
@@ -22786,6 +22901,8 @@ declare
   name text := details ->> 'name';
   reason text := details ->> 'reason';
   rating bigint := details ->> 'rating';
+  provider_ar text := case details ->> 'provider'
+    when 'google' then 'Google' when 'apple' then 'Apple' end;
   at text := to_char(
     (details ->> 'at')::timestamptz at time zone 'Asia/Kuwait', 'YYYY/MM/DD HH24:MI');
   texts text[];
@@ -22824,6 +22941,13 @@ begin
       'Your password was changed',
       format('The password of your account was changed on %s. If that was not you, reset it and '
         'sign out of the other devices', at)]
+    when 'security_provider' then array[
+      'ربط طريقة دخول جديدة بحسابك',
+      format('أصبح بالإمكان الدخول إلى حسابك عن طريق %s منذ %s. إن لم تكن أنت، أعد تعيين كلمة المرور '
+        'وراسل الدعم', provider_ar, at),
+      'A new way to sign in to your account',
+      format('Since %s your account can be signed in to with %s. If that was not you, reset your '
+        'password and write to support', at, initcap(details ->> 'provider'))]
     when 'system' then array[
       details ->> 'titleAr', details ->> 'bodyAr', details ->> 'titleEn', details ->> 'bodyEn']
   end;
@@ -23404,7 +23528,9 @@ begin
 
     made := private.notification_draft(notify.account_id, notify.identity_id, known.kind,
       known.category, known.route, notify.entity_id, details, known.times + 1);
-    exit when not private.wants(known.chosen, known.category, 'inApp');
+    -- Who may sign in is never kept from the owner.
+    exit when known.kind <> 'security_provider'
+      and not private.wants(known.chosen, known.category, 'inApp');
 
     made := private.store_notification(made, known.unread_id, known.times);
     -- Somebody counted it up, read it or made it at this moment: look again.
@@ -23448,7 +23574,7 @@ create function private.queue_push(
 as $$
 declare
   -- A break-in at night must not go unnoticed until the morning.
-  exempt boolean := made.kind in ('security_login', 'security_password');
+  exempt boolean := made.kind in ('security_login', 'security_password', 'security_provider');
   due timestamptz := case when exempt then now()
     else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
 begin
@@ -24584,6 +24710,19 @@ begin
       left join public.individual_profiles on individual_profiles.account_id = accounts.id
       where accounts.id = caller_id
     ),
+    'signInProviders', (
+      select coalesce(json_agg(json_build_object(
+        'provider', identities.provider,
+        'subject', identities.provider_id,
+        'said', identities.identity_data,
+        'linkedAt', identities.created_at,
+        'lastSignInAt', identities.last_sign_in_at
+      ) order by identities.created_at, identities.provider), '[]')
+      from auth.identities where identities.user_id = caller_id
+    ),
+    'metadata', (
+      select coalesce(users.raw_user_meta_data, '{}') from auth.users where users.id = caller_id
+    ),
     'settings', private.settings_record(caller_id),
     'sessions', (
       select coalesce(json_agg(json_build_object(
@@ -24763,11 +24902,21 @@ create or replace trigger on_auth_user_deleted
   after delete on auth.users
   for each row execute function private.on_auth_user_deleted();
 
+-- A provider comes only through the facade, and says nothing about somebody else's email.
+create or replace trigger check_auth_identity
+  before insert or update of identity_data on auth.identities
+  for each row when (new.provider not in ('email', 'phone'))
+  execute function private.check_auth_identity();
 -- Whoever proves an email by a provider gets the account that has it.
 create or replace trigger on_auth_identity_linked
   after insert or update of identity_data on auth.identities
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.on_auth_identity_linked();
+
+create or replace trigger tell_of_new_provider
+  after insert on auth.identities
+  for each row when (new.provider not in ('email', 'phone'))
+  execute function private.tell_of_new_provider();
 
 -- The account is notified of a new password, whoever set it, but not of the random one of a takeover,
 -- which a trigger writes. With every new password Auth also writes the columns of its pending codes;
@@ -25013,7 +25162,8 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
   ('notification_category', 'billing', 'المدفوعات', 'Payments',
     'invoice_paid, invoice_failed, refund, plan_expiring', 5),
   ('notification_category', 'account', 'الحساب', 'Account',
-    'identity_verified, identity_rejected, review_new, security_login, security_password, system', 6)
+    'identity_verified, identity_rejected, review_new, security_login, security_password, '
+      'security_provider, system', 6)
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
