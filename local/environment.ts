@@ -62,6 +62,14 @@ const declared = {
       'The binary of supabase/auth, its migrations beside it: it runs in place of the stand-in.',
     of: ['stack', 'tests'],
   },
+  REAL_AUTH_PROXY: {
+    about: 'A proxy over which the real Auth reaches Google, Apple and Turnstile.',
+    of: ['stack'],
+  },
+  REAL_AUTH_CA: {
+    about: 'The certificates, a PEM file, by which it knows them, in place of the system\'s.',
+    of: ['stack'],
+  },
   ENVIRONMENT: { about: '`production` refuses to start.', of: ['stack'] },
   NODE_ENV: { about: '`production` refuses to start.', of: ['stack'] },
   SUPABASE_ACCESS_TOKEN: {

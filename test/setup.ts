@@ -11,6 +11,7 @@ import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { liftRates } from './support/rates.ts'
+import { startOutside } from './support/real-auth-outside.ts'
 import { startIssuer } from './support/social-issuer.ts'
 import { startStack } from './support/stack.ts'
 
@@ -47,7 +48,8 @@ function checkEnvironment() {
 
 async function useOwnStack() {
   const issuer = await startIssuer()
-  Object.assign(process.env, issuer.settings)
+  const outside = variable('REAL_AUTH') ? await startOutside(issuer.url) : undefined
+  Object.assign(process.env, issuer.settings, outside?.settings)
   const hashing = variable('HASHING') ?? 'quick'
   const stack = await startStack({
     RATES: 'off',
@@ -68,6 +70,7 @@ async function useOwnStack() {
     await recordDescription()
     await recordCalls(stack.databaseUrl)
     await stack.stop()
+    await outside?.stop()
     await issuer.stop()
   }
 }

@@ -33,6 +33,8 @@ export function realAuthSettings(stack: Stack): Record<string, string> {
     DB_DATABASE_URL: stack.databaseUrl('supabase_auth_admin'),
     DB_MIGRATIONS_PATH: join(dirname(stack.realAuth!), 'migrations'),
     DB_MAX_POOL_SIZE: 10,
+    // Without idle ones every statement is a new connection.
+    DB_MAX_IDLE_POOL_SIZE: 10,
     // Required, but unused: tokens are signed with the keys.
     JWT_SECRET: createHmac('sha256', secrets.secretKey).update('auth').digest('base64url'),
     JWT_KEYS: JSON.stringify(keysOf(storedKeys(stack.dataDir))),
@@ -60,7 +62,8 @@ export function realAuthSettings(stack: Stack): Record<string, string> {
     MFA_PHONE_VERIFY_ENABLED: false,
     AUDIT_LOG_DISABLE_POSTGRES: true,
     RATE_LIMIT_HEADER: 'X-Forwarded-For',
-    LOG_LEVEL: 'warn',
+    // At `warn` it writes every refusal.
+    LOG_LEVEL: 'error',
   }
   for (const [name, { clientIds, skipNonce }] of Object.entries({ GOOGLE: google, APPLE: apple })) {
     settings[`EXTERNAL_${name}_ENABLED`] = clientIds.length > 0

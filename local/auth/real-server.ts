@@ -19,7 +19,7 @@ await clearSchema(stack, {
 // Nothing else of our environment: it would read settings there too.
 const server = spawn(binary, {
   cwd: dirname(binary),
-  env: { PATH: process.env.PATH, ...realAuthSettings(stack) },
+  env: { PATH: process.env.PATH, ...stack.realAuthOutside, ...realAuthSettings(stack) },
   stdio: ['ignore', 'inherit', 'inherit'],
 })
 const ended = once(server, 'exit')

@@ -39,6 +39,8 @@ export type Settings = {
   realStorage: string | undefined
   /** The binary of the real Auth server, likewise. */
   realAuth: string | undefined
+  /** What it reaches the providers by. */
+  realAuthOutside: { HTTPS_PROXY?: string; SSL_CERT_FILE?: string }
 }
 
 /** A wrong value is named, not guessed at. */
@@ -100,5 +102,9 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     workerLife,
     realStorage: realStorage && resolve(realStorage),
     realAuth: realAuth && resolve(realAuth),
+    realAuthOutside: {
+      HTTPS_PROXY: given('REAL_AUTH_PROXY'),
+      SSL_CERT_FILE: given('REAL_AUTH_CA'),
+    },
   }
 }
