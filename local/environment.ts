@@ -70,6 +70,11 @@ const declared = {
     about: 'The certificates, a PEM file, by which it knows them, in place of the system\'s.',
     of: ['stack'],
   },
+  REFRESH_TOKENS: {
+    about: 'The version of Auth\'s refresh tokens, 1 or 2, as a hosted project may have either.',
+    of: ['stack', 'tests'],
+    default: '2',
+  },
   ENVIRONMENT: { about: '`production` refuses to start.', of: ['stack'] },
   NODE_ENV: { about: '`production` refuses to start.', of: ['stack'] },
   SUPABASE_ACCESS_TOKEN: {

@@ -60,6 +60,23 @@ create or replace trigger on_session_ended_for_devices
   after delete on auth.sessions
   for each row execute function private.on_session_ended();
 
+-- Reuse of a refresh token that is a row (version 1) revokes the others, of which the newest would work
+-- on for ten seconds: the session ends. A constraint trigger can neither be made again nor, by us, be
+-- dropped: what changes is its function.
+do $$
+begin
+  if not exists (
+    select from pg_trigger
+    where tgrelid = 'auth.refresh_tokens'::regclass and tgname = 'on_refresh_token_revoked'
+  ) then
+    create constraint trigger on_refresh_token_revoked
+      after update of revoked on auth.refresh_tokens deferrable initially deferred
+      for each row when (new.revoked and not old.revoked)
+      execute function private.on_refresh_token_revoked();
+  end if;
+end
+$$;
+
 -- There is no policy on storage.objects and storage.buckets, so clients neither write, list nor sign.
 -- Pictures are read by their public address, which skips policies; the functions store and remove
 -- them with the secret key.

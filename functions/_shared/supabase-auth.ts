@@ -51,6 +51,17 @@ async function request(
   }
 }
 
+/**
+ * As request, for what may be done twice: once more if Auth gave up, as it does where two of its
+ * transactions wait for each other (500) or too many refresh one session (409).
+ */
+async function requestAgain(method: string, path: string, options: AuthRequest) {
+  const answer = await request(method, path, options)
+  return answer.status === 500 || answer.status === 409
+    ? await request(method, path, options)
+    : answer
+}
+
 function unavailable({ status, body }: AuthAnswer): Refusal {
   console.error(JSON.stringify({ auth: status, code: body.code ?? body.error }))
   return status === 429
@@ -183,7 +194,7 @@ export async function refreshSession(
   refreshToken: string,
   address: string,
 ): Promise<Tokens | SignInDenied | undefined> {
-  const answer = await request('POST', '/token?grant_type=refresh_token', {
+  const answer = await requestAgain('POST', '/token?grant_type=refresh_token', {
     body: { refresh_token: refreshToken },
     address,
   })
@@ -218,7 +229,7 @@ export async function changePassword(
   address: string,
 ): Promise<void> {
   const body = { password: next, current_password: current }
-  const answer = await request('PUT', '/user', { token, body, address })
+  const answer = await requestAgain('PUT', '/user', { token, body, address })
   if (answer.status === 200) return
   // It was changed since it was tried.
   if (answer.body.code === 'current_password_invalid') throw new Refusal('invalid_credentials')
@@ -229,7 +240,7 @@ export async function changePassword(
 
 /** Sets a password for somebody who proved the account by a code; every session ends. */
 export async function resetPassword(userId: string, password: string): Promise<void> {
-  const answer = await request('PUT', `/admin/users/${userId}`, { body: { password } })
+  const answer = await requestAgain('PUT', `/admin/users/${userId}`, { body: { password } })
   if (passwordErrors.includes(String(answer.body.code))) throw invalidNewPassword()
   if (answer.status !== 200) throw unavailable(answer)
 }

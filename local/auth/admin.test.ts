@@ -21,7 +21,7 @@ describe('the admin API', () => {
     const { session } = await signedIn()
     const reply = await auth('GET', '/admin/users', undefined, bearer(session.access_token))
     expect([reply.status, reply.body.error_code]).toEqual([403, 'not_admin'])
-    expect((await auth('GET', '/admin/users')).status).toBe(401)
+    expect((await auth('GET', '/admin/users')).status).toBe(403)
     const created = await auth(
       'POST',
       '/admin/users',

@@ -24,10 +24,10 @@ describe('errors of Auth', () => {
   })
 
   test('in the OAuth format have no code', async () => {
-    const { status, body } = await auth('POST', '/token?grant_type=refresh_token', {})
+    const { status, body } = await auth('POST', '/token?grant_type=id_token', {})
     expect(status).toBe(400)
     expect(body).toEqual({
-      error: 'invalid_request',
+      error: 'invalid request',
       error_description: expect.any(String),
     })
   })

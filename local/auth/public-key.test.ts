@@ -150,7 +150,7 @@ describe('REG-06 nothing with the public key', () => {
     expect((await resend({ type: 'other', email })).status).toBe(400)
     const again = await auth('GET', '/reauthenticate', undefined, bearer(session.access_token))
     expect(again.status).toBe(403)
-    expect((await auth('GET', '/reauthenticate')).status).toBe(401)
+    expect((await auth('GET', '/reauthenticate')).status).toBe(403)
     for (const type of ['email', 'recovery', 'magiclink', 'signup'] as const) {
       const { error } = await client().auth.verifyOtp({ email, token: '123456', type })
       expect(error).toMatchObject({ status: 403, code: 'otp_expired' })
@@ -184,7 +184,7 @@ describe('REG-06 nothing with the public key', () => {
     expect(await ask('POST', `/factors/${randomUUID()}/challenge`))
       .toEqual([404, 'mfa_factor_not_found'])
     expect(await ask('POST', '/factors/x/verify')).toEqual([404, 'validation_failed'])
-    expect((await auth('POST', '/factors', { factor_type: 'totp' })).status).toBe(401)
+    expect((await auth('POST', '/factors', { factor_type: 'totp' })).status).toBe(403)
   })
 
   test('signs in by an unknown provider', async () => {

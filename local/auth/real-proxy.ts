@@ -51,6 +51,7 @@ export function realAuthSettings(stack: Stack): Record<string, string> {
     PASSWORD_MIN_LENGTH: auth.passwordLength,
     SECURITY_REFRESH_TOKEN_ROTATION_ENABLED: auth.rotation,
     SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: auth.reuseInterval,
+    SECURITY_REFRESH_TOKEN_ALGORITHM_VERSION: auth.refreshTokens,
     SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD: auth.currentPassword,
     SECURITY_SB_FORWARDED_FOR_ENABLED: true,
     SECURITY_CAPTCHA_ENABLED: auth.captcha,

@@ -39,7 +39,12 @@ describe('refreshing', () => {
     const third = await refresh(second.body.refresh_token)
     // As if the ten seconds had passed in which several may ask at once.
     await database().query(
-      "update auth.sessions set refreshed_at = refreshed_at - interval '1 minute' where user_id = $1",
+      `with rows as (
+         update auth.refresh_tokens set updated_at = updated_at - interval '1 minute'
+         where user_id = $1::text
+       )
+       update auth.sessions set refreshed_at = refreshed_at - interval '1 minute'
+       where user_id = $1::uuid`,
       [id],
     )
     const reused = await refresh(session.refresh_token)

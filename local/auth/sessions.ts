@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
 import type { Tx } from './database.ts'
 import { checkClaims, runHook } from './hooks.ts'
 import type { AuthRequest, Context } from './request.ts'
@@ -69,7 +69,8 @@ const methodColumns =
 type Issue = {
   sessionId: string
   refreshToken: string
-  counter: bigint
+  /** Of a token of version 2. */
+  counter?: bigint
   method: string
   amr: Method[]
 }
@@ -83,13 +84,13 @@ export async function startSession(
   method: string,
 ): Promise<TokenAnswer> {
   const sessionId = crypto.randomUUID()
-  const hmacKey = randomBytes(32).toString('base64')
+  const hmacKey = context.config.refreshTokens === 2 ? randomBytes(32).toString('base64') : null
   const { rows: amr } = await tx.query<Method>(
     `with session as (
        insert into auth.sessions
          (id, user_id, created_at, updated_at, aal, user_agent, ip, refresh_token_hmac_key,
           refresh_token_counter)
-       values ($1, $2, now(), now(), 'aal1', $3, $4, $5, 0)
+       values ($1, $2, now(), now(), 'aal1', $3, $4, $5, case when $5::text is not null then 0 end)
      )
      insert into auth.mfa_amr_claims
        (id, session_id, created_at, updated_at, authentication_method)
@@ -106,15 +107,35 @@ export async function startSession(
     ],
   )
   await updateUser(tx, user, { last_sign_in_at: new Date().toISOString() })
-  const refreshToken = encodeRefreshToken(sessionId, 0n, hmacKey)
+  const session = { id: sessionId, user_id: user.id }
+  const issued = hmacKey
+    ? { refreshToken: encodeRefreshToken(sessionId, 0n, hmacKey), counter: 0n }
+    : { refreshToken: await insertRefreshToken(tx, session) }
   return await tokenAnswer(context, tx, request, user, {
     sessionId,
-    refreshToken,
-    counter: 0n,
+    ...issued,
     method,
     amr,
   })
 }
+
+/** A token of version 1. */
+export async function insertRefreshToken(
+  tx: Tx,
+  session: { id: string; user_id: string },
+  parent = '',
+): Promise<string> {
+  const token = Array.from({ length: 12 }, () => alphabet[randomInt(alphabet.length)]).join('')
+  await tx.query(
+    `insert into auth.refresh_tokens
+       (token, user_id, revoked, created_at, updated_at, parent, session_id)
+     values ($1, $2, false, clock_timestamp(), clock_timestamp(), $3, $4)`,
+    [token, session.user_id, parent, session.id],
+  )
+  return token
+}
+
+const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
 /** How a session was signed in to. */
 export async function methodsOf(tx: Tx, sessionId: string): Promise<Method[]> {
@@ -163,7 +184,7 @@ export async function tokenAnswer(
     headers: {
       'sb-auth-user-id': user.id,
       'sb-auth-session-id': sessionId,
-      'sb-auth-refresh-token-counter': String(counter),
+      ...(counter !== undefined && { 'sb-auth-refresh-token-counter': String(counter) }),
     },
     body: {
       access_token: await context.keys.sign(final),

@@ -18,7 +18,7 @@ describe('the user', () => {
     const { session, email, id } = await signedIn()
     const { access_token: token } = session
     expect((await auth('GET', '/user', undefined, bearer(token))).body.email).toBe(email)
-    expect((await auth('GET', '/user')).body.error_code).toBe('no_authorization')
+    expect((await auth('GET', '/user')).body.error_code).toBe('bad_jwt')
     const bent = await auth('GET', '/user', undefined, bearer(`${token.slice(0, -4)}AAAA`))
     expect([bent.status, bent.body.error_code]).toEqual([403, 'bad_jwt'])
     await database().query('delete from auth.sessions where user_id = $1', [id])

@@ -14,6 +14,8 @@ export async function clearSchema(
   const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
   await client.connect()
   try {
+    // Two real servers that start together would change one grant at once.
+    await client.query(`select pg_advisory_lock(hashtext('clear schema'))`)
     const { rows: [found] } = await client.query(
       `select to_regclass($1) is not null as theirs,
         to_regclass('supabase_migrations.schema_migrations') is not null as used`,

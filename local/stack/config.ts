@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { variable } from '../environment.ts'
 import { UserError } from './user-error.ts'
 
 type Value = string | number | boolean | string[]
@@ -16,6 +17,7 @@ export type Config = {
     jwtExpiry: number
     rotation: boolean
     reuseInterval: number
+    refreshTokens: 1 | 2
     signups: boolean
     anonymous: boolean
     passwordLength: number
@@ -50,6 +52,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       jwtExpiry: at('auth.jwt_expiry', 3600),
       rotation: at('auth.enable_refresh_token_rotation', true),
       reuseInterval: at('auth.refresh_token_reuse_interval', 10),
+      refreshTokens: variable('REFRESH_TOKENS', env) === '1' ? 1 : 2,
       signups: at('auth.enable_signup', true),
       anonymous: at('auth.enable_anonymous_sign_ins', false),
       // Auth enforces at least 6, whatever is set.

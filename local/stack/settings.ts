@@ -78,6 +78,9 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   if (!(workerLife >= 0 && workerLife < 1_000_000)) {
     throw new UserError('WORKER_LIFE must be a number of seconds, or 0 for no end.')
   }
+  if (!['1', '2'].includes(given('REFRESH_TOKENS')!)) {
+    throw new UserError('REFRESH_TOKENS must be 1 or 2.')
+  }
   const realStorage = given('REAL_STORAGE')
   const realAuth = given('REAL_AUTH')
   return {

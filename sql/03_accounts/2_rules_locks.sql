@@ -8,7 +8,9 @@
 -- it has to lock, and must not find more the second time. What belongs to others too is locked after
 -- the accounts, in this order, several of a kind by their ids:
 --
---   1. auth.users, auth.sessions             where signing in and refreshing start
+--   1. auth.users, auth.sessions             where signing in and refreshing start; with refresh
+--                                            tokens of version 1 Auth locks the session first, so
+--                                            what it answers with 500 or 409 is asked once more
 --   2. accounts, then what only they change: identities, profiles, settings, uploads
 --   3. advisory locks                        licence, subscribe, plan, quota, a favorite, a device
 --   4. invoices, payments, refunds, wallets

@@ -196,3 +196,21 @@ end
 $$;
 comment on function private.tell_of_new_provider is
   'Notifies an account that another provider signs it in from now on.';
+
+create function private.on_refresh_token_revoked() returns trigger
+  language plpgsql
+  security definer -- ends sessions, for Auth's role
+  set search_path = ''
+as $$
+begin
+  delete from auth.sessions
+  where sessions.id = new.session_id and sessions.refresh_token_hmac_key is null
+    and not exists (
+      select from auth.refresh_tokens
+      where refresh_tokens.session_id = new.session_id and not refresh_tokens.revoked
+    );
+  return null;
+end
+$$;
+comment on function private.on_refresh_token_revoked is
+  'At the commit: a session whose refresh tokens are rows (version 1) and all revoked is over.';

@@ -2132,7 +2132,9 @@ create trigger identities_are_named_by_their_page
 -- it has to lock, and must not find more the second time. What belongs to others too is locked after
 -- the accounts, in this order, several of a kind by their ids:
 --
---   1. auth.users, auth.sessions             where signing in and refreshing start
+--   1. auth.users, auth.sessions             where signing in and refreshing start; with refresh
+--                                            tokens of version 1 Auth locks the session first, so
+--                                            what it answers with 500 or 409 is asked once more
 --   2. accounts, then what only they change: identities, profiles, settings, uploads
 --   3. advisory locks                        licence, subscribe, plan, quota, a favorite, a device
 --   4. invoices, payments, refunds, wallets
@@ -3966,6 +3968,24 @@ end
 $$;
 comment on function private.tell_of_new_provider is
   'Notifies an account that another provider signs it in from now on.';
+
+create function private.on_refresh_token_revoked() returns trigger
+  language plpgsql
+  security definer -- ends sessions, for Auth's role
+  set search_path = ''
+as $$
+begin
+  delete from auth.sessions
+  where sessions.id = new.session_id and sessions.refresh_token_hmac_key is null
+    and not exists (
+      select from auth.refresh_tokens
+      where refresh_tokens.session_id = new.session_id and not refresh_tokens.revoked
+    );
+  return null;
+end
+$$;
+comment on function private.on_refresh_token_revoked is
+  'At the commit: a session whose refresh tokens are rows (version 1) and all revoked is over.';
 
 -- sql/03_accounts/6_events_auth_hooks.sql
 
@@ -24943,6 +24963,23 @@ create or replace trigger on_session_begun
 create or replace trigger on_session_ended_for_devices
   after delete on auth.sessions
   for each row execute function private.on_session_ended();
+
+-- Reuse of a refresh token that is a row (version 1) revokes the others, of which the newest would work
+-- on for ten seconds: the session ends. A constraint trigger can neither be made again nor, by us, be
+-- dropped: what changes is its function.
+do $$
+begin
+  if not exists (
+    select from pg_trigger
+    where tgrelid = 'auth.refresh_tokens'::regclass and tgname = 'on_refresh_token_revoked'
+  ) then
+    create constraint trigger on_refresh_token_revoked
+      after update of revoked on auth.refresh_tokens deferrable initially deferred
+      for each row when (new.revoked and not old.revoked)
+      execute function private.on_refresh_token_revoked();
+  end if;
+end
+$$;
 
 -- There is no policy on storage.objects and storage.buckets, so clients neither write, list nor sign.
 -- Pictures are read by their public address, which skips policies; the functions store and remove
