@@ -67,11 +67,12 @@ const declared = {
     of: ['stack'],
   },
   REAL_AUTH_CA: {
-    about: 'The certificates, a PEM file, by which it knows them, in place of the system\'s.',
+    about: 'The certificates, a PEM file, by which it knows them, in place of those of the system.',
     of: ['stack'],
   },
   REFRESH_TOKENS: {
-    about: 'The version of Auth\'s refresh tokens, 1 or 2, as a hosted project may have either.',
+    about:
+      'The version of the refresh tokens of Auth, 1 or 2, as a hosted project may have either.',
     of: ['stack', 'tests'],
     default: '2',
   },

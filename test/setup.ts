@@ -70,7 +70,7 @@ async function useOwnStack() {
     await recordDescription()
     await recordCalls(stack.databaseUrl)
     await stack.stop()
-    await outside?.stop()
+    outside?.stop()
     await issuer.stop()
   }
 }

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer as createProxy } from 'node:http'
 import { createServer } from 'node:https'
-import { connect, type AddressInfo, type Server } from 'node:net'
+import { type AddressInfo, connect, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -48,7 +48,9 @@ export async function startOutside(issuerUrl: string) {
   const open = new Set<{ destroy(): unknown }>()
   const proxy = createProxy((_, response) => void response.writeHead(404).end())
   proxy.on('connect', (request, socket) => {
-    const known = [...Object.keys(providers), turnstile].some((name) => request.url === `${name}:443`)
+    const known = [...Object.keys(providers), turnstile].some((name) =>
+      request.url === `${name}:443`
+    )
     if (!known) return void socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')
     open.add(socket)
     socket.on('close', () => open.delete(socket))
@@ -56,14 +58,16 @@ export async function startOutside(issuerUrl: string) {
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
       socket.pipe(upstream).pipe(socket)
     })
-    for (const end of [socket, upstream]) end.on('error', () => (socket.destroy(), upstream.destroy()))
+    for (const end of [socket, upstream]) {
+      end.on('error', () => (socket.destroy(), upstream.destroy()))
+    }
   })
   return {
     settings: {
       REAL_AUTH_PROXY: `http://127.0.0.1:${await listening(proxy)}`,
       REAL_AUTH_CA: certificate,
     },
-    async stop() {
+    stop() {
       for (const one of open) one.destroy()
       for (const one of [proxy, server]) one.close().closeAllConnections()
       rmSync(folder, { recursive: true })
