@@ -1,7 +1,9 @@
 /** Signing in and out, and what else changes the session. */
 import type { Http } from './http.ts'
+import type { SessionKeeper } from './keeper.ts'
 import type { Answer, Input, Route, Schemas } from './operations.ts'
-import type { Session, SessionKeeper, SessionListener } from './session.ts'
+import { asSession, type Session, type SessionListener, type TokenSource } from './session.ts'
+import type { SignOuts } from './sign-out.ts'
 
 type BodyOf<Path extends Route<'post'>> = Required<NonNullable<Input<'post', Path>[0]>> extends
   { body: infer Body } ? Body : never
@@ -14,23 +16,32 @@ export type Auth = {
   signIn(credentials: BodyOf<'/auth/login'>): Promise<Session>
   signInWithGoogle(proof: BodyOf<'/auth/google'>): Promise<Schemas['SocialSession']>
   signInWithApple(proof: BodyOf<'/auth/apple'>): Promise<Schemas['SocialSession']>
-  /** Of this device, the others or all. This device forgets the session even if it is offline. */
+  /**
+   * Of this device, the others or all. Signing out of this device never fails: the session is forgotten
+   * at once, and the service is told as soon as it can be reached while the app runs. The others can
+   * only be signed out by the service: without it this throws, and nothing has changed.
+   */
   signOut(scope?: 'local' | 'others' | 'global'): Promise<void>
   /** Acts as another identity of the account from now on. */
   switchIdentity(identityId: string): Promise<Schemas['Switched']>
   /** Who is signed in. */
   session(): Promise<Session | undefined>
-  /** Hears who signed in or out, and of renewals; returns what ends the listening. */
+  /**
+   * Hears who signed in or out, of renewals and of another identity, also by another tab; returns what
+   * ends the listening. Where something else keeps the session: that its tokens are another's now.
+   */
   onChange(listen: SessionListener): () => void
   /** The token of the moment, renewed if need be: what supabase-js takes as `accessToken`. */
   accessToken(): Promise<string | undefined>
 }
 
-export function authOf(http: Http, keeper: SessionKeeper): Auth {
+type Parts = { http: Http; keeper: SessionKeeper; tokens: TokenSource; signOuts: SignOuts }
+
+export function authOf({ http, keeper, tokens, signOuts }: Parts): Auth {
   const post = <Value>(route: string, body: unknown) =>
     http.send<Value>('post', { route, body, asGuest: true })
   async function signedIn<S extends Session>(route: string, body: unknown): Promise<S> {
-    const session = await post<S>(route, body)
+    const session = asSession(await post<S>(route, body))
     await keeper.set(session)
     return session
   }
@@ -41,11 +52,16 @@ export function authOf(http: Http, keeper: SessionKeeper): Auth {
     signInWithGoogle: (proof) => signedIn('/auth/google', proof),
     signInWithApple: (proof) => signedIn('/auth/apple', proof),
     async signOut(scope = 'local') {
-      try {
+      const { known } = keeper
+      if (scope !== 'local') {
         await http.send('post', { route: '/auth/logout', body: { scope } })
-      } finally {
-        if (scope !== 'others') await keeper.set(undefined)
+        if (scope === 'global') await keeper.leave(known)
+        return
       }
+      const left = await keeper.leave(known)
+      if (left) return await signOuts.end(left)
+      const token = await tokens.accessToken().catch(() => undefined)
+      if (token) await signOuts.endByToken(token)
     },
     async switchIdentity(identityId) {
       const body = { identityId }
@@ -58,6 +74,6 @@ export function authOf(http: Http, keeper: SessionKeeper): Auth {
     },
     session: () => keeper.current(),
     onChange: (listen) => keeper.onChange(listen),
-    accessToken: () => keeper.accessToken(),
+    accessToken: () => tokens.accessToken(),
   }
 }

@@ -11,16 +11,21 @@
  * ```
  */
 import { type Auth, authOf } from './auth.ts'
-import { Http } from './http.ts'
-import type { Answer, CallOptions, Input, ListRoute, Method, Page, Route } from './operations.ts'
+import { Http, type HttpOptions } from './http.ts'
+import { renewalBy, SessionKeeper } from './keeper.ts'
+import type {
+  Answer,
+  CallOptions,
+  Input,
+  ListRoute,
+  Method,
+  Page,
+  Route,
+  Schemas,
+} from './operations.ts'
 import { type List, listOf } from './pages.ts'
-import {
-  memoryStorage,
-  type Session,
-  SessionKeeper,
-  type Storage,
-  type TokenSource,
-} from './session.ts'
+import { givenTokens, memoryStorage, type Storage } from './session.ts'
+import { SignOuts } from './sign-out.ts'
 import { type Uploads, uploadsBy } from './uploads.ts'
 
 export type ClientOptions = {
@@ -68,45 +73,45 @@ type AnyInput = CallOptions & {
 export function createClient(options: ClientOptions): Client {
   const url = options.url.replace(/\/+$/, '')
   const storage = options.storage ?? memoryStorage()
-  const keeper: SessionKeeper = new SessionKeeper(
-    storage,
-    (refreshToken) =>
-      http.send<Session>('post', { route: '/auth/refresh', body: { refreshToken }, asGuest: true }),
-  )
-  const given = options.accessToken
-  const tokens: TokenSource = given ? givenTokens(given) : keeper
-  const http: Http = new Http({
+  const httpOptions: HttpOptions = {
     url: `${url}/functions/v1/api`,
     language: options.language,
     // Browsers want it called as their own.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     timeout: options.timeout ?? 30_000,
+  }
+  const keeper: SessionKeeper = new SessionKeeper(storage, (token) => renewalBy(http)(token))
+  const given = options.accessToken
+  const tokens = given ? givenTokens(given, () => keeper.tell(undefined)) : keeper
+  const signOuts = new SignOuts(httpOptions)
+  const http: Http = new Http({
+    ...httpOptions,
+    reached: () => signOuts.retry(),
+    identityChanged: async (expected) => {
+      // Another tab may have told which one it is.
+      if (!expected || keeper.known?.activeIdentity?.id !== expected) return
+      const call = { route: '/auth/me', retries: 0 }
+      await http.send<Schemas['Me']>('get', call).then((me) => keeper.update(me), () => {})
+    },
   }, tokens)
   const call = (method: Method) => (route: string, input?: AnyInput) =>
     http.send<never>(method, { route, ...input })
   return {
     url,
     storage,
-    auth: { ...authOf(http, keeper), accessToken: () => tokens.accessToken() },
+    auth: authOf({ http, keeper, tokens, signOuts }),
     upload: uploadsBy(http),
     get: call('get') as Client['get'],
     post: call('post') as Client['post'],
     put: call('put') as Client['put'],
     patch: call('patch') as Client['patch'],
     delete: call('delete') as Client['delete'],
-    list: ((route: string, input?: AnyInput) =>
-      listOf((cursor) => {
+    list: ((route: string, input?: AnyInput) => {
+      const caller = http.caller()
+      return listOf((cursor) => {
         const query = { ...input?.query, ...(cursor && { cursor }) }
-        return http.send<Page>('get', { route, ...input, query })
-      })) as Client['list'],
+        return http.send<Page>('get', { route, ...input, query, caller })
+      })
+    }) as Client['list'],
   }
 }
-
-/** Tokens that something else keeps: a refused one is asked for again. */
-const givenTokens = (given: NonNullable<ClientOptions['accessToken']>) => ({
-  accessToken: async () => await given(),
-  async tokenAfter(refused: string) {
-    const token = await given()
-    return token === refused ? undefined : token
-  },
-})

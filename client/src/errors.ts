@@ -2,8 +2,12 @@
 import type { DeclaredCodes, ServerCode } from './openapi.ts'
 import type { Method, Route } from './operations.ts'
 
-/** A code of the contract, or `connection`: the service was not reached, or not understood. */
-export type ErrorCode = ServerCode | 'connection'
+/**
+ * A code of the contract, or one of the client's own. `connection`: the service was not reached, or not
+ * understood. `session_changed`: another session took the place of the one that the call began in, or
+ * that one ended; under the other nothing was sent.
+ */
+export type ErrorCode = ServerCode | 'connection' | 'session_changed'
 
 /** What some codes say beside their text. */
 type Details = {
@@ -77,6 +81,7 @@ export type AnyApiError = OneOf<ErrorCode>
 export type RouteCode<M extends Method, Path extends Route<M>> =
   | (DeclaredCodes[Path] extends Record<M, infer Code extends ErrorCode> ? Code : never)
   | typeof temporaryCodes[number]
+  | 'session_changed'
 
 /** The error of a call, as `RouteError<'post', '/properties'>`. */
 export type RouteError<M extends Method, Path extends Route<M>> = OneOf<RouteCode<M, Path>>

@@ -1,9 +1,9 @@
-/** What every call to the API has in common: its URL, its token, its failures, its next try. */
+/** What every call to the API has in common: its URL, its caller, its failures, its next try. */
 import { ApiError, isApiError, type Problem } from './errors.ts'
 import { newId } from './id.ts'
-import { repeatablePosts } from './openapi.ts'
+import { identityWrites, repeatablePosts } from './openapi.ts'
 import type { CallOptions, Method } from './operations.ts'
-import type { TokenSource } from './session.ts'
+import { type Caller, guest, type TokenSource } from './session.ts'
 import { type Received, type Sent, transmit } from './transport.ts'
 import { retryPause, wait } from './wait.ts'
 
@@ -14,6 +14,10 @@ export type HttpOptions = {
   fetch: typeof fetch
   /** Milliseconds until an attempt is given up. */
   timeout: number
+  /** The service has answered. */
+  reached?: () => void
+  /** The service has said that another identity than this one is acting. */
+  identityChanged?: (expected: string | undefined) => Promise<void>
 }
 
 export type Call = CallOptions & {
@@ -26,6 +30,8 @@ export type Call = CallOptions & {
   onProgress?: (part: number) => void
   /** Sent without a token, whoever is signed in. */
   asGuest?: boolean
+  /** Usually whoever is signed in when it begins. */
+  caller?: Caller
 }
 
 const defaultRetries = 2
@@ -45,16 +51,26 @@ export class Http {
     this.tokens = tokens
   }
 
+  /** Whoever is signed in now, for several calls that belong together. */
+  caller(): Caller {
+    return this.tokens.caller()
+  }
+
   /** Sends a call, again where that is safe, and gives its answer or throws an ApiError. */
   async send<Value>(method: Method, call: Call): Promise<Value> {
+    const caller = call.caller ?? (call.asGuest ? guest : this.caller())
     const keyed = method === 'post' && repeatablePosts.includes(call.route)
     const key = call.idempotencyKey ?? (keyed ? newId() : undefined)
     const retries = method === 'get' || keyed ? call.retries ?? defaultRetries : 0
     for (let failures = 0;; failures++) {
       try {
-        return await this.authorized(method, { ...call, idempotencyKey: key })
+        return await this.authorized(method, { ...call, idempotencyKey: key }, caller)
       } catch (error) {
-        if (!isApiError(error) || !error.temporary || failures >= retries) throw error
+        if (!isApiError(error)) throw error
+        if (error.code === 'identity_changed') {
+          await this.options.identityChanged?.(caller.identityId())
+        }
+        if (!error.temporary || failures >= retries) throw error
         const seconds = error.retryAfter ?? 0
         if (seconds > longestWait) throw error
         await wait(Math.max(seconds * 1000, retryPause(failures)), call.signal)
@@ -63,23 +79,31 @@ export class Http {
   }
 
   /** One attempt, and another when the token was not good any more: then nothing was done. */
-  private async authorized<Value>(method: Method, call: Call): Promise<Value> {
-    const token = call.asGuest ? undefined : await this.tokens.accessToken()
-    const first = await this.attempt(method, call, token)
+  private async authorized<Value>(method: Method, call: Call, caller: Caller): Promise<Value> {
+    const token = await caller.token()
+    const isForIdentity = token && identityWrites.includes(`${method} ${call.route}`)
+    const expected = isForIdentity ? caller.identityId() : undefined
+    const first = await this.attempt(method, call, token, expected)
     if (!token || !isAboutToken(method, first)) return read(first)
-    const other = await this.tokens.tokenAfter(token)
-    return read(other ? await this.attempt(method, call, other) : first)
+    const other = await caller.tokenAfter(token)
+    return read(other ? await this.attempt(method, call, other, expected) : first)
   }
 
-  private attempt(method: Method, call: Call, token: string | undefined): Promise<Received> {
-    const { url, language, fetch, timeout } = this.options
+  private async attempt(
+    method: Method,
+    call: Call,
+    token: string | undefined,
+    expected: string | undefined,
+  ): Promise<Received> {
+    const { url, language, fetch, timeout, reached } = this.options
     const { body, form, idempotencyKey, signal, onProgress } = call
     const headers = {
       ...(token && { authorization: `Bearer ${token}` }),
       ...(language === 'en' && { 'accept-language': 'en' }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
-      ...call.headers,
+      ...(expected && { 'x-expect-identity': expected }),
+      ...lowerCase(call.headers),
     }
     const sent: Sent = {
       method: method.toUpperCase(),
@@ -90,9 +114,15 @@ export class Http {
       ...(signal && { signal }),
       ...(onProgress && { onProgress }),
     }
-    return transmit(fetch, sent)
+    const received = await transmit(fetch, sent)
+    if (received.status < 500) reached?.()
+    return received
   }
 }
+
+/** So that a header of the app takes the place of one of these, however it is written. */
+const lowerCase = (headers: Record<string, string> = {}) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 const pathOf = ({ route, path = {} }: Call) =>
   route.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])))
@@ -113,16 +143,29 @@ function isAboutToken(method: Method, received: Received): boolean {
 
 function read<Value>(received: Received): Value {
   const { status, text } = received
-  if (status < 300) return (text ? JSON.parse(text) : undefined) as Value
+  if (status < 300) return text ? parsed(received) as Value : undefined as Value
   const retryAfter = Number(received.header('retry-after')) || undefined
-  // Something in between answered, if it is none of ours.
-  const problem = problemOf(received) ?? { code: 'connection', message: `HTTP ${status}` }
-  throw new ApiError({ retryAfter, ...problem }, status)
+  throw new ApiError({ retryAfter, ...problemOf(received) ?? notOurs(received) }, status)
 }
 
+/** Something in between answered. */
+const notOurs = ({ status }: Received) =>
+  ({ code: 'connection', message: `HTTP ${status}` }) as const
+
+function parsed(received: Received): unknown {
+  try {
+    return JSON.parse(received.text)
+  } catch {
+    throw new ApiError(notOurs(received), received.status)
+  }
+}
+
+/** The error of an answer, if it is in the shape that every error of the service has. */
 function problemOf({ text }: Received): Problem | undefined {
   try {
-    return JSON.parse(text).error
+    const { error } = JSON.parse(text)
+    const words = [error.code, error.message, error.messageEn, error.requestId]
+    return words.every((word) => typeof word === 'string') ? error : undefined
   } catch {
     return undefined
   }

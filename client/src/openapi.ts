@@ -15,6 +15,44 @@ export const repeatablePosts: readonly string[] = [
   '/properties/{id}/auction',
 ]
 
+/** The writes of what belongs to the acting identity, by method and route. */
+export const identityWrites: readonly string[] = [
+  'post /conversations',
+  'post /conversations/{id}/messages',
+  'post /conversations/{id}/read',
+  'post /favorites/{propertyId}',
+  'post /media/upload/listings',
+  'patch /company/profile',
+  'patch /office/profile',
+  'post /reports',
+  'post /reviews',
+  'patch /reviews/{id}',
+  'delete /reviews/{id}',
+  'post /reviews/{id}/reply',
+  'post /plans/subscribe',
+  'post /plans/cancel',
+  'post /wallet/topup',
+  'post /payments/charge',
+  'post /properties',
+  'patch /properties/{id}',
+  'delete /properties/{id}',
+  'post /properties/{id}/contact',
+  'post /properties/{id}/auction',
+  'delete /properties/{id}/auction',
+  'post /properties/{id}/publish',
+  'post /properties/{id}/pause',
+  'post /properties/{id}/resume',
+  'post /properties/{id}/renew',
+  'post /properties/{id}/archive',
+  'post /properties/{id}/restore',
+  'post /properties/{id}/mark-sold',
+  'post /properties/{id}/mark-rented',
+  'post /properties/{id}/mark-exchanged',
+  'post /properties/{id}/confirm-available',
+  'put /properties/{id}/media/order',
+  'delete /properties/{id}/media/{mediaId}',
+]
+
 /** Every code of GET /errors. */
 export type ServerCode =
   | 'body_not_json'

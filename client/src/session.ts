@@ -1,5 +1,5 @@
-/** Who is signed in: kept between starts of the app, renewed once for all that need it. */
-import { isApiError } from './errors.ts'
+/** What a session is, where it is kept, and whom a call acts for. */
+import { ApiError, connectionError } from './errors.ts'
 import type { Schemas } from './operations.ts'
 
 export type Session = Schemas['Session']
@@ -21,124 +21,120 @@ export function memoryStorage(): Storage {
   }
 }
 
-/** What a request needs to know of a session. */
-export type TokenSource = {
-  /** A token that is good for a moment at least; undefined for a guest. */
-  accessToken(): Promise<string | undefined>
-  /** A token after this one was refused; undefined when there is no other. */
-  tokenAfter(refused: string): Promise<string | undefined>
-}
-
 /** Hears who is signed in from now on; `reason` when the service ended it. */
 export type SessionListener = (session: Session | undefined, reason?: unknown) => void
 
-const key = 'kuwait-property.session'
-/** Milliseconds before its end in which a token is renewed. */
-const margin = 30_000
+/** Whom a call acts for, from its first attempt to its last: never for another session. */
+export type Caller = {
+  /** A token that is good for a moment at least; undefined for a guest. */
+  token(): Promise<string | undefined>
+  /** Another one after this one was refused; undefined when there is none. */
+  tokenAfter(refused: string): Promise<string | undefined>
+  /** The acting identity, as the app knew it when the call began; known from the first token on. */
+  identityId(): string | undefined
+}
 
-/** `until` is by the clock of this device, which may differ from the server's. */
-type Kept = { session: Session; until: number }
+export const guest: Caller = {
+  token: () => Promise.resolve(undefined),
+  tokenAfter: () => Promise.resolve(undefined),
+  identityId: () => undefined,
+}
 
-export class SessionKeeper implements TokenSource {
-  private readonly storage: Storage
-  private readonly refresh: (refreshToken: string) => Promise<Session>
-  private readonly listeners = new Set<SessionListener>()
-  private kept: Kept | undefined
-  private loaded: Promise<void> | undefined
-  private renewal: Promise<void> | undefined
+export type TokenSource = {
+  /** Whoever is signed in now, for one call. */
+  caller(): Caller
+  /** The token of the moment, whoever is signed in. */
+  accessToken(): Promise<string | undefined>
+}
 
-  constructor(storage: Storage, refresh: (refreshToken: string) => Promise<Session>) {
-    this.storage = storage
-    this.refresh = refresh
+/** The token of the moment, another one than the refused if there is another. */
+type TokenNow = (refused?: string) => Promise<string | undefined>
+
+/**
+ * A caller of the session that the app knew when the call began, else of the first that is found. When
+ * another has taken its place, the call fails. When it has ended, the first attempt is a guest's, and none
+ * follows one that had a token.
+ */
+export function boundTo(known: string | undefined, tokenNow: TokenNow): Omit<Caller, 'identityId'> {
+  let session = known
+  let hadToken = false
+  const own = async (refused?: string) => {
+    const token = await tokenNow(refused)
+    if (token && session && sessionOf(token) !== session) throw sessionChanged()
+    return token
   }
-
-  async current(): Promise<Session | undefined> {
-    await this.load()
-    return this.kept?.session
+  return {
+    async token() {
+      const token = await own()
+      if (!token && hadToken) throw sessionChanged()
+      if (token) {
+        hadToken = true
+        session = sessionOf(token)
+      }
+      return token
+    },
+    tokenAfter: own,
   }
+}
 
-  /** Somebody signed in, or out. */
-  async set(session: Session | undefined, reason?: unknown): Promise<void> {
-    await this.load()
-    this.kept = session && { session, until: Date.now() + session.expiresIn * 1000 }
-    await this.store()
-    for (const listen of [...this.listeners]) listen(session, reason)
-  }
+const sessionChanged = () =>
+  new ApiError({
+    code: 'session_changed',
+    message: 'The session of this call has ended, or another has taken its place.',
+  })
 
-  /** The account or its identity changed; the tokens are the same. */
-  async update(changes: Partial<Session>): Promise<void> {
-    if (!this.kept) return
-    this.kept = { ...this.kept, session: { ...this.kept.session, ...changes } }
-    await this.store()
-    for (const listen of [...this.listeners]) listen(this.kept.session)
+/** Tokens that something else keeps; `changed` hears that they are of another session, or none. */
+export function givenTokens(
+  given: () => string | undefined | Promise<string | undefined>,
+  changed: () => void,
+): TokenSource {
+  let known: string | undefined
+  async function tokenNow(refused?: string) {
+    const token = await given() || undefined
+    const before = known
+    known = token && sessionOf(token)
+    if (before && before !== known) changed()
+    return token === refused ? undefined : token
   }
+  return {
+    caller: () => ({
+      ...boundTo(known, tokenNow),
+      identityId: () => undefined,
+    }),
+    accessToken: () => tokenNow(),
+  }
+}
 
-  onChange(listen: SessionListener): () => void {
-    this.listeners.add(listen)
-    return () => this.listeners.delete(listen)
+/** The account and the session that a token is of. One that cannot be read is of its own. */
+export function sessionOf(token: string): string {
+  try {
+    const { sub, session_id } = JSON.parse(decoded(token.split('.')[1]!))
+    return `${sub} ${session_id}`
+  } catch {
+    return token
   }
+}
 
-  async accessToken(): Promise<string | undefined> {
-    await this.load()
-    if (this.kept && this.kept.until - Date.now() < margin) await this.renew()
-    return this.kept?.session.accessToken
-  }
+const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-  async tokenAfter(refused: string): Promise<string | undefined> {
-    if (this.kept?.session.accessToken === refused) await this.renew()
-    return this.kept?.session.accessToken
+/** Bytes as letters, from base64url: React Native may have no atob. */
+function decoded(text: string): string {
+  let letters = ''
+  let held = 0
+  let bits = 0
+  for (const digit of text) {
+    held = (held << 6 | digits.indexOf(digit)) & 0xffff
+    bits += 6
+    if (bits < 8) continue
+    bits -= 8
+    letters += String.fromCharCode(held >> bits & 0xff)
   }
+  return letters
+}
 
-  /** One renewal at a time, for whoever needs it. */
-  private renew(): Promise<void> {
-    return this.renewal ??= this.renewNow().finally(() => (this.renewal = undefined))
-  }
-
-  private async renewNow(): Promise<void> {
-    const { session } = this.kept!
-    if (await this.takeStored(session)) return
-    try {
-      const renewed = await this.refresh(session.refreshToken)
-      // Signed out meanwhile: then nobody is signed in again.
-      if (this.kept?.session.refreshToken === session.refreshToken) await this.set(renewed)
-    } catch (error) {
-      if (!isApiError(error) || error.status !== 401 && error.status !== 403) throw error
-      if (await this.takeStored(session)) return
-      if (this.kept?.session.refreshToken === session.refreshToken) await this.set(undefined, error)
-    }
-  }
-
-  /** Takes what another tab of the same app has renewed already. */
-  private async takeStored({ refreshToken }: Session): Promise<boolean> {
-    const stored = await this.read()
-    if (!stored || stored.session.refreshToken === refreshToken) return false
-    if (stored.until - Date.now() < margin) return false
-    this.kept = stored
-    return true
-  }
-
-  private load(): Promise<void> {
-    return this.loaded ??= this.read().then((kept) => {
-      this.kept = kept
-    })
-  }
-
-  private async read(): Promise<Kept | undefined> {
-    try {
-      return JSON.parse(await this.storage.getItem(key) ?? 'null') ?? undefined
-    } catch {
-      // What cannot be read is no session.
-      return undefined
-    }
-  }
-
-  private async store(): Promise<void> {
-    // One that cannot be kept still holds until the app ends.
-    try {
-      if (this.kept) await this.storage.setItem(key, JSON.stringify(this.kept))
-      else await this.storage.removeItem(key)
-    } catch (error) {
-      console.warn('The session could not be stored.', error)
-    }
-  }
+/** An answer that holds a session; anything else did not come from the service. */
+export function asSession<S extends Session>(answer: S): S {
+  const { accessToken, refreshToken, user } = Object(answer) as Partial<S>
+  if (accessToken && refreshToken && user?.id) return answer
+  throw connectionError('The answer has no session.')
 }

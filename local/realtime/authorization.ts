@@ -43,7 +43,6 @@ export function openAuthorization(databaseUrl: string) {
     application_name: 'realtime',
   })
   pool.on('error', () => {})
-  let lastChecked = 0
 
   /** Runs statements in one round trip and rolls them back. */
   async function rolledBack(statements: string): Promise<pg.QueryResult[]> {
@@ -103,11 +102,11 @@ export function openAuthorization(databaseUrl: string) {
         binary_payload: Buffer | null
       }[]
     },
-    /** Day partitions are created when a client connects, as on hosted projects; at most hourly. */
+    /** Day partitions are created when a client connects, as on hosted projects. */
     ensurePartitions: () => {
-      if (Date.now() - lastChecked < 3_600_000) return
-      lastChecked = Date.now()
-      pool.query('select realtime.ensure_partitions()').catch(() => (lastChecked = 0))
+      pool.query('select realtime.ensure_partitions()').catch((error) =>
+        console.error(`partitions of realtime.messages: ${error.message}`)
+      )
     },
     answers: () => pool.query('select 1').then(() => true, () => false),
     close: () => pool.end(),

@@ -1,14 +1,22 @@
 /**
- * Realtime on a stack of its own: its process or the database killed under clients that are joined.
+ * Realtime on a stack of its own: its process or the database killed under clients that are joined, and
+ * a project where nobody has joined before.
  */
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { createClient } from '@supabase/supabase-js'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createChat, realtime } from '../../client/src/chat/index.ts'
+import { createClient as createApp } from '../../client/src/index.ts'
+import { completeFields } from '../../test/support/listings.ts'
 import { type Stack, startStack } from '../../test/support/stack.ts'
 import { waitUntil } from '../../test/support/wait.ts'
+import { readStack } from '../stack/stack.ts'
+import { dropPartitions } from './support/client.ts'
 
 let stack: Stack
 let database: pg.Pool
@@ -87,5 +95,69 @@ describe('clients of Realtime', () => {
     // The process waits for a database that is away.
     expect(pidOf('realtime/main.ts')).toBe(realtime)
     await client.realtime.disconnect()
+  })
+})
+
+/** Leaves this stack as a project where nobody has joined before, or for three days. */
+async function forgetJoins() {
+  const { port } = new URL(stack.url)
+  const { databaseUrl } = readStack({ ...process.env, PORT: port, LOCAL_DATA: stack.folder })
+  const owner = new pg.Pool({ connectionString: databaseUrl('supabase_admin'), max: 1 })
+  await dropPartitions(owner)
+  await owner.end()
+  const before = pidOf('realtime/main.ts')
+  process.kill(before, 'SIGKILL')
+  await waitUntil('it runs again', async () => {
+    const headers = { apikey: stack.publishableKey }
+    const { ok } = await fetch(`${stack.url}/realtime/v1/api/ping`, { headers })
+    return ok && pidOf('realtime/main.ts') !== before
+  })
+}
+
+describe('the first join of a project, which is refused', () => {
+  const anybody = async () => {
+    const app = createApp({ url: stack.url })
+    const who = { identifier: `${randomUUID()}@example.com`, password: randomUUID() }
+    await app.auth.register(who)
+    await app.auth.signIn(who)
+    return app
+  }
+
+  test('is made again by the client', async () => {
+    const [owner, buyer] = [await anybody(), await anybody()]
+    const { id: propertyId } = await owner.post('/properties', {
+      body: { ...completeFields.SALE, type: 'SALE', publish: true },
+    })
+    const { id } = await buyer.post('/conversations', { body: { propertyId } })
+    await forgetJoins()
+    const supabase = createClient(stack.url, stack.publishableKey, {
+      accessToken: async () => await owner.auth.accessToken() ?? null,
+    })
+    const chat = createChat(owner, { link: realtime(supabase, { visible: () => false }) })
+    const shown: string[] = []
+    const errors: string[] = []
+    chat.on('new_message', ({ message }) => shown.push(message.body))
+    chat.on('error', ({ code }) => errors.push(code))
+    await chat.join(id, { afterSeq: 0 })
+    const said = []
+    for (let n = 0; n < 20; n++) {
+      said.push(String(n))
+      const body = { clientMessageId: randomUUID(), type: 'text' as const, body: String(n) }
+      await buyer.post('/conversations/{id}/messages', { path: { id }, body })
+      await sleep(500)
+    }
+    await waitUntil('all are shown', () => shown.length === 20)
+    expect([shown, errors]).toEqual([said, []])
+    expect(supabase.getChannels().map(({ state }) => state)).toEqual(['joined', 'joined'])
+    chat.close()
+    await supabase.realtime.disconnect()
+  })
+
+  test('is made again by the tour', async () => {
+    await forgetJoins()
+    const program = fileURLToPath(new URL('../../test/tour.ts', import.meta.url))
+    const env = { ...process.env, LOCAL_DATA: stack.folder }
+    const { stdout } = await promisify(execFile)(process.execPath, [program], { env })
+    expect(stdout).toMatch(/✓ \d+ steps, all as the contract says\./)
   })
 })

@@ -19,6 +19,10 @@ export type RealtimeOptions = {
   rateInterval: number
   /** Between the loss of the stream from the database and the next attempt. */
   reconnectDelays: ReconnectDelays
+  /** Between the connection to the database and the partitions of realtime.messages. */
+  partitionDelay: number
+  /** How often an ended connection to the database is opened again by itself, while there are sockets. */
+  connectionCheck: number
   /** How long a channel with replication_ready waits for the stream. */
   readyTimeout: number
   /** An extra delay of each join. */

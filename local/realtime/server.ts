@@ -30,6 +30,8 @@ const defaults: RealtimeOptions = {
   failedJoinDelay: 5000,
   rateInterval: 5000,
   reconnectDelays: { min: 5000, max: 300_000 },
+  partitionDelay: 200,
+  connectionCheck: 300_000,
   readyTimeout: 60_000,
   joinDelay: () => 0,
 }
@@ -47,6 +49,7 @@ export function openRealtime(
   const authorization = openAuthorization(databaseUrl)
   const tenant = openTenant(databaseUrl, authorization, {
     delays: chosen.reconnectDelays,
+    partitionDelay: chosen.partitionDelay,
     onRow: (row) => deliver(realtime, row),
   })
   const realtime: Realtime = {
@@ -77,8 +80,12 @@ export function openRealtime(
     if (realtime.connections.size > 0) used = now
     else if (now - used > idleTimeout) tenant.disconnect()
   }, 10_000)
+  const check = setInterval(() => {
+    if (realtime.connections.size > 0) void tenant.connect()
+  }, chosen.connectionCheck)
   const close = async () => {
     clearInterval(clock)
+    clearInterval(check)
     server.close()
     for (const connection of realtime.connections) connection.close(1001)
     for (let wait = 0; realtime.connections.size > 0 && wait < 1500; wait += 50) await sleep(50)

@@ -1,5 +1,6 @@
-// The stream from the project's database: started by the first join, which does not wait for it,
-// and restarted some seconds after it is lost. Clients do not learn of a loss.
+// The connection to the project's database: opened by the first join, which waits neither for the
+// partitions of realtime.messages nor for the stream. A stream that is lost is restarted some seconds
+// later; a connection that has ended, while sockets stay, by the next join. Clients do not learn of it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Authorization } from './authorization.ts'
 import { openStream, type Row, type Stream } from './stream.ts'
@@ -12,7 +13,11 @@ export type Tenant = ReturnType<typeof openTenant>
 export function openTenant(
   databaseUrl: string,
   authorization: Authorization,
-  { delays, onRow }: { delays: ReconnectDelays; onRow: (row: Row) => void },
+  { delays, partitionDelay, onRow }: {
+    delays: ReconnectDelays
+    partitionDelay: number
+    onRow: (row: Row) => void
+  },
 ) {
   let session: AbortController | undefined
   let stream: Stream | undefined
@@ -47,11 +52,12 @@ export function openTenant(
     async connect(): Promise<boolean> {
       if (session) return true
       if (!await authorization.answers()) return false
-      authorization.ensurePartitions()
-      if (!session) void listen(session = new AbortController())
+      if (session) return true
+      setTimeout(authorization.ensurePartitions, partitionDelay).unref()
+      void listen(session = new AbortController())
       return true
     },
-    /** Closes the stream until the next join. */
+    /** Closes it until the next join: unused, or for tests, since the real one can end with sockets. */
     disconnect(): void {
       session?.abort()
       session = undefined

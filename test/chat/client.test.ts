@@ -154,6 +154,13 @@ testLocally(
   },
 )
 
+const limited = {
+  code: 'rate_limited',
+  message: 'بعد قليل',
+  messageEn: 'Later',
+  requestId: randomUUID(),
+}
+
 test('resends under the same id until answered, and respects Retry-After', async () => {
   const tries: { clientMessageId: string }[] = []
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
@@ -163,7 +170,7 @@ test('resends under the same id until answered, and respects Retry-After', async
       tries.push(JSON.parse(text))
       if (tries.length === 1) return request.socket.destroy()
       const answer = tries.length === 2
-        ? [429, { error: { code: 'rate_limited', message: 'بعد قليل', retryAfter: 1 } }] as const
+        ? [429, { error: { ...limited, retryAfter: 1 } }] as const
         : [201, { seq: 1, ...tries[0] }] as const
       response.writeHead(answer[0], { 'content-type': 'application/json' })
       response.end(JSON.stringify(answer[1]))

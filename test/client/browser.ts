@@ -1,7 +1,7 @@
 /** The installed client in headless Chromium, on a page without a bundler. */
 import { existsSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import type { InstalledClient } from './installed.ts'
 
 const places = [
@@ -33,8 +33,14 @@ const args = ['--no-sandbox', '--disable-features=LocalNetworkAccessChecks']
 
 export const openBrowser = () => chromium.launch({ executablePath, args })
 
-/** A page that has the package and the project's files, as a web server would serve them. */
-export async function openApp(browser: Browser, installed: InstalledClient): Promise<Page> {
+/**
+ * A page that has the package and the project's files, as a web server would serve them. Those of one
+ * context are tabs of one browser.
+ */
+export async function openApp(
+  browser: Browser | BrowserContext,
+  installed: InstalledClient,
+): Promise<Page> {
   const page = await browser.newPage()
   await page.route(`${origin}/**`, async (route) => {
     const { pathname } = new URL(route.request().url())

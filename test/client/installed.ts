@@ -12,7 +12,7 @@ const root = here('../..')
 // npm on this PATH may be that of another Node; both do.
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
 
-const checked = ['first-day.ts', 'first-day-in-browser.ts', 'types.ts']
+const checked = ['first-day.ts', 'first-day-in-browser.ts', 'tab-in-browser.ts', 'types.ts']
 const compilerOptions = {
   target: 'es2022',
   module: 'nodenext',

@@ -2,14 +2,18 @@
 // two people with it in Node and in Chromium.
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { build } from 'rolldown'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
 import { denoBinary } from '../../local/stack/packages.ts'
-import { lastMessage, newPhone, projectUrl } from '../support/client.ts'
+import { lastMessage, newPhone, type Person, projectUrl, signUp } from '../support/client.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
+import { completeFields } from '../support/listings.ts'
 import { hasSandbox } from '../support/money.ts'
 import { jpeg } from '../support/pictures.ts'
+import { waitUntil } from '../support/wait.ts'
 import { hasBrowser, openApp, openBrowser, payOnPage } from './browser.ts'
 import type { Given } from './first-day-in-browser.ts'
 import { InstalledClient } from './installed.ts'
@@ -174,3 +178,46 @@ test.runIf(hasSandbox && hasBrowser)('the first day in Chromium', async () => {
     await browser.close()
   }
 })
+
+test.runIf(hasBrowser)(
+  'two tabs in Chromium: neither acts for somebody else, and both hear who is there',
+  async () => {
+    const [a, b] = [await signUp(), await signUp()]
+    const office = await insertOrganisation(b.id, 'office')
+    const browser = await openBrowser()
+    try {
+      const context = await browser.newContext()
+      const [here, there] = [await openApp(context, installed), await openApp(context, installed)]
+      const open = `import('/tab-in-browser.ts').then(({ openTab }) => {
+      globalThis.tab = openTab(${JSON.stringify(projectUrl)})
+    })`
+      for (const page of [here, there]) await page.evaluate(open)
+      const signIn = ({ identifier, password }: Person) =>
+        there.evaluate(`tab.auth.signIn(${JSON.stringify({ identifier, password })})`)
+      const heardHere = async () => (await here.evaluate('tab.heard')) as unknown[]
+      const hears = (person: (string | null)[]) =>
+        waitUntil('it is heard', async () => isDeepStrictEqual((await heardHere()).at(-1), person))
+
+      // The other tab asks for nothing: it is told.
+      await signIn(a)
+      await hears([a.id, a.identityId])
+
+      await here.evaluate('tab.hold()')
+      await here.evaluate(
+        `tab.publish(${JSON.stringify({ ...completeFields.SALE, publish: true })})`,
+      )
+      await there.evaluate('tab.auth.signOut()')
+      await hears([null, null])
+      await signIn(b)
+      await hears([b.id, b.identityId])
+      expect(await here.evaluate('tab.outcome()')).toBe('session_changed')
+      expect((await b.get('/properties/mine')).body.items).toEqual([])
+
+      await there.evaluate(`tab.auth.switchIdentity(${JSON.stringify(office)})`)
+      await hears([b.id, office])
+      expect(await heardHere()).toHaveLength(4)
+    } finally {
+      await browser.close()
+    }
+  },
+)

@@ -1,4 +1,5 @@
 /** Clients whose requests are counted, and services that do as they are told. */
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
@@ -11,22 +12,30 @@ import {
 } from '../../client/src/index.ts'
 import { type Person, projectUrl } from '../support/client.ts'
 
-export type Watched = { client: Client; storage: Storage; requests: string[] }
+export type Watched = {
+  client: Client
+  storage: Storage
+  requests: string[]
+  /** The headers of each request. */
+  headers: Record<string, string>[]
+}
 
 /** A client of the project, with the requests that it made. */
 export function watchedClient(options: Partial<ClientOptions> = {}): Watched {
-  const storage = options.storage ?? memoryStorage()
+  const { fetch: fetchWith = fetch, storage = memoryStorage(), ...rest } = options
   const requests: string[] = []
+  const headers: Record<string, string>[] = []
   const client = createClient({
     url: projectUrl,
     fetch: (input, init) => {
       requests.push(`${init?.method} ${String(input).replace(/.*\/api/, '')}`)
-      return fetch(input, init)
+      headers.push(init?.headers as Record<string, string>)
+      return fetchWith(input, init)
     },
-    ...options,
+    ...rest,
     storage,
   })
-  return { client, storage, requests }
+  return { client, storage, requests, headers }
 }
 
 export async function signedIn(
@@ -41,11 +50,17 @@ export async function signedIn(
 
 const key = 'kuwait-property.session'
 
+/** What is stored of a session, if anything. */
+export const storedSession = async (storage: Storage) => await storage.getItem(key) ?? undefined
+
+/** The same token with a signature that nobody made. */
+export const spoilt = (token: string) => token.replace(/[^.]+$/, 'A'.repeat(86))
+
 /** Changes the session that a client left: the next one of the same app finds it like that. */
-export async function changeKept(storage: Storage, change: { until?: number; token?: string }) {
-  const kept = JSON.parse((await storage.getItem(key))!)
+export async function changeKept(storage: Storage, change: { until?: number; spoilt?: true }) {
+  const kept = JSON.parse((await storedSession(storage))!)
   if (change.until !== undefined) kept.until = change.until
-  if (change.token !== undefined) kept.session.accessToken = change.token
+  if (change.spoilt) kept.session.accessToken = spoilt(kept.session.accessToken)
   await storage.setItem(key, JSON.stringify(kept))
 }
 
@@ -78,4 +93,7 @@ export async function service(...answers: Said[]) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, close }
 }
 
-export const problem = (code: string, more: object = {}) => ({ error: { code, ...more } })
+/** An error in the shape of the contract. */
+export const problem = (code: string, more: object = {}) => ({
+  error: { code, message: code, messageEn: code, requestId: randomUUID(), ...more },
+})

@@ -33,6 +33,7 @@ export const ofFavorites: Same<
   | 'service_unavailable'
   | 'timeout'
   | 'connection'
+  | 'session_changed'
 > = true
 
 /** Methods of one path differ. */
@@ -68,6 +69,7 @@ export function textOf(error: RouteError<'get', '/plans'>): string {
     case 'account_suspended':
     case 'account_banned':
     case 'identity_changed':
+    case 'session_changed':
       return 'sign in'
     case 'validation_failed':
       return 'wrong'

@@ -1,38 +1,17 @@
 /** The event `notification`, received through supabase-js. */
-import { createClient } from '@supabase/supabase-js'
 import { afterEach, expect, test } from 'vitest'
-import { database, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
+import { closeClients, joinAs } from '../support/channels.ts'
+import { database, type Person, signUp } from '../support/client.ts'
 import { notificationsOf, notify, serviceMessage } from '../support/notifications.ts'
 import { waitUntil } from '../support/wait.ts'
 
-const open: { close: () => unknown }[] = []
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close()
-})
-
-// deno-lint-ignore no-explicit-any
-type Event = any
+afterEach(closeClients)
 
 /** What an app receives on the topic of the account. */
 async function ear(person: Person, topic?: string) {
-  const supabase = createClient(projectUrl, publishableKey, {
-    accessToken: () => Promise.resolve(person.accessToken),
-  })
-  open.push({ close: () => supabase.realtime.disconnect() })
-  await supabase.realtime.setAuth()
   topic ??= (await person.get('/auth/me')).body.realtimeTopic as string
-  const heard: Event[] = []
-  const channel = supabase.channel(topic, {
-    config: { private: true, broadcast: { replication_ready: true } },
-  })
-  // Who is let in hears what the database sends only from Realtime's own word on.
-  const joined = await new Promise<string>((resolve) =>
-    channel
-      .on('broadcast', { event: 'notification' }, ({ payload }) => heard.push(payload))
-      .on('system', {}, ({ status }) => status === 'ok' && resolve('SUBSCRIBED'))
-      .subscribe((status) => status === 'CHANNEL_ERROR' && resolve(status))
-  )
-  return { heard, joined, topic }
+  const { status, payloads } = await joinAs(person, topic)
+  return { joined: status, topic, heard: () => payloads('notification') }
 }
 
 test('a notification is broadcast as the list has it, with the badge', async () => {
@@ -41,8 +20,8 @@ test('a notification is broadcast as the list has it, with the badge', async () 
   const { heard, joined } = await ear(sara)
   expect(joined).toBe('SUBSCRIBED')
   await notify(sara, 'system', serviceMessage('الآن'))
-  await waitUntil('it is heard', () => heard.length === 1)
-  expect(heard[0]).toMatchObject({ notification: (await notificationsOf(sara))[0], unread: 2 })
+  await waitUntil('it is heard', () => heard().length === 1)
+  expect(heard()[0]).toMatchObject({ notification: (await notificationsOf(sara))[0], unread: 2 })
 })
 
 test('notifications switched off in the app, or of others, are not broadcast', async () => {
@@ -53,8 +32,8 @@ test('notifications switched off in the app, or of others, are not broadcast', a
   await notify(sara, 'invoice_paid', { number: 'INV-1', amount: 1 })
   await notify(fahad, 'system', serviceMessage())
   await notify(sara, 'system', serviceMessage('لك'))
-  await waitUntil('one is heard', () => heard.length > 0)
-  expect(heard.map(({ notification }) => notification.titleAr)).toEqual(['لك'])
+  await waitUntil('one is heard', () => heard().length > 0)
+  expect(heard().map(({ notification }) => notification.titleAr)).toEqual(['لك'])
 })
 
 test('what is rolled back is not broadcast', async () => {
@@ -72,6 +51,6 @@ test('what is rolled back is not broadcast', async () => {
     client.release()
   }
   await notify(sara, 'system', serviceMessage('كان'))
-  await waitUntil('one is heard', () => heard.length > 0)
-  expect(heard.map(({ notification }) => notification.titleAr)).toEqual(['كان'])
+  await waitUntil('one is heard', () => heard().length > 0)
+  expect(heard().map(({ notification }) => notification.titleAr)).toEqual(['كان'])
 })

@@ -4,6 +4,7 @@ import { createClient, type SupabaseClient } from '@supabase/supabase-js'
 import { isUuid } from '../../functions/_shared/uuid.ts'
 import { check } from './chat-events.ts'
 import { type Person, projectUrl, publishableKey } from './client.ts'
+import { isTemporary } from './joins.ts'
 import { waitUntil } from './wait.ts'
 
 // What a test looks at is what it checks.
@@ -57,7 +58,9 @@ export async function joinChannel(client: SupabaseClient, topic: string, config:
   const status = await new Promise<string>((resolve) => {
     channel.on('system', {}, ({ extension, status }: Json) => {
       if (extension === 'system' && status === 'ok') resolve('SUBSCRIBED')
-    }).subscribe((is) => is !== 'SUBSCRIBED' && resolve(is))
+    }).subscribe((is, error) => {
+      if (is !== 'SUBSCRIBED' && !isTemporary(error)) resolve(is)
+    })
   })
   return {
     channel,

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@supabase/supabase-js'
+import { isTemporary } from '../support/joins.ts'
 import { newPerson, type Person } from './accounts.ts'
 import {
   ask,
@@ -59,7 +60,9 @@ async function realtime(name: string, { token }: Asker) {
       }
       // Joined is who Realtime says hears the database.
       channel.on('system', {}, ({ status }) => status === 'ok' && answer('SUBSCRIBED'))
-        .subscribe((status, error) => status !== 'SUBSCRIBED' && answer(status, error))
+        .subscribe((status, error) => {
+          if (status !== 'SUBSCRIBED' && !isTemporary(error)) answer(status, error)
+        })
     })
   const of = (event: string) => heard.filter((one) => one.event === event).map((one) => one.payload)
   return { join, of }

@@ -42,6 +42,7 @@ export class FollowedChannel {
   private readonly options: Options
   private topic = ''
   private refused = false
+  private rejoining = false
   private stopped = false
   channel: Channel | undefined
 
@@ -52,10 +53,15 @@ export class FollowedChannel {
 
   /** Follows it under this name from now on. */
   follow(topic: string): void {
-    if (this.stopped || topic === this.topic && (this.channel || this.refused)) return
-    this.leave()
+    const follows = this.channel || this.refused || this.rejoining
+    if (this.stopped || topic === this.topic && follows) return
+    void this.leave()
     this.topic = topic
     this.refused = false
+    this.join(topic)
+  }
+
+  private join(topic: string) {
     const { fromDatabase } = this.options
     const config = {
       ...this.options.config,
@@ -75,9 +81,20 @@ export class FollowedChannel {
       // One that was closed does not come back by itself. One that was refused would try for ever,
       // and after each refusal Realtime says nothing on the whole connection for 5 s.
       this.refused = deniedReason.test(error?.message ?? '')
-      if (this.refused || status === 'CLOSED') this.leave()
+      if (this.refused || status === 'CLOSED') void this.leave()
       this.options.interrupted()
     })
+  }
+
+  /** Joins it anew under the same name: that wakes a Realtime that has lost the database. */
+  async rejoin(): Promise<void> {
+    const { channel, topic } = this
+    if (!channel || this.rejoining) return
+    this.rejoining = true
+    // supabase-js would give the old channel again until it is left.
+    await this.leave()
+    this.rejoining = false
+    if (!this.stopped && this.topic === topic) this.join(topic)
   }
 
   /** A name that was refused is tried again at the next follow. */
@@ -87,12 +104,12 @@ export class FollowedChannel {
 
   stop(): void {
     this.stopped = true
-    this.leave()
+    void this.leave()
   }
 
-  private leave() {
+  private async leave(): Promise<void> {
     const { channel } = this
     this.channel = undefined
-    if (channel) void this.supabase.removeChannel(channel as never).catch(() => {})
+    if (channel) await this.supabase.removeChannel(channel as never).catch(() => {})
   }
 }

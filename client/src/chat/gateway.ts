@@ -116,6 +116,8 @@ class GatewayLink implements Link {
       try {
         const { lost } = await this.open()
         this.token = await tokenOf(this.client)
+        // It was closed meanwhile, maybe since the token is another's now.
+        if (this.ended) throw this.ended
         await this.sendFrame('auth', { accessToken: this.token })
         failures = 0
         this.authenticated = true

@@ -25,8 +25,9 @@
  * until the server has answered, always under the same `clientMessageId`, one after another; those
  * that wait are kept in the client's storage and sent after the app's next start. Names of Realtime's
  * channels are followed when they change, and what Realtime did not deliver is fetched every 25 s
- * while somebody looks at the app. `typing` and `presence` come over Realtime only. After `leave` no
- * event of that conversation comes any more, `conversation_updated` included.
+ * while somebody looks at the app; then its channel is joined anew. A chat ends with the session that it
+ * began in. `typing` and `presence` come over Realtime only. After `leave` no event of that conversation
+ * comes any more, `conversation_updated` included.
  */
 import { lastSeqOf } from '../../../functions/chat/conversation-states.ts'
 import { MessageFeed } from '../../../functions/chat/message-feed.ts'
@@ -39,6 +40,7 @@ import type {
 import type { Client } from '../client.ts'
 import { ApiError, connectionError } from '../errors.ts'
 import { newId } from '../id.ts'
+import { type Session, sessionOf } from '../session.ts'
 import { wait } from '../wait.ts'
 import { gateway } from './gateway.ts'
 import { asChatError, type Link, once } from './link.ts'
@@ -77,7 +79,7 @@ export type Chat = {
   typing(conversationId: string): void
   /** Returns what ends the listening. */
   on<Event extends keyof Events>(event: Event, listen: (data: Events[Event]) => void): () => void
-  /** Ends it, as signing out does; what is unsent is kept for the same account. */
+  /** Ends it, as the end of its session does; what is unsent is kept for the same account. */
   close(): void
 }
 
@@ -175,9 +177,15 @@ export function createChat(client: Client, { link = gateway() }: ChatOptions = {
     link.close()
   }
 
-  const stopListening = client.auth.onChange((session) => {
-    if (!session) close()
-  })
+  // It ends with the session that it began in: nothing of it is ever another's.
+  let own: string | undefined
+  function follow(session: Session | undefined) {
+    const now = session && sessionOf(session.accessToken)
+    own ??= now
+    if (!now || now !== own) close()
+  }
+  const stopListening = client.auth.onChange(follow)
+  void client.auth.session().then((session) => session && follow(session))
 
   return {
     join,

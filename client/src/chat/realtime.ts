@@ -8,15 +8,17 @@ import type { Client } from '../client.ts'
 import type { ApiError } from '../errors.ts'
 import type { Schemas } from '../operations.ts'
 import { retryPause, wait } from '../wait.ts'
-import { type Broadcast, type Channel, FollowedChannel, type Supabase } from './channel.ts'
+import { type Broadcast, FollowedChannel, type Supabase } from './channel.ts'
+import { changesSince } from './changes.ts'
 import { asChatError, type Link, type LinkListener, once, tokenOf } from './link.ts'
+import { liveChannel } from './live-channel.ts'
 
 const checkEvery = 25_000
-const pageSize = 20
-const mostPages = 5
 /** Realtime may take longer to hear the database: then a check finds what is sent meanwhile. */
 const joinTime = 5000
 const typingEvery = 2000
+/** Milliseconds that an event may come later than what it tells of can be read. */
+const eventPatience = 2000
 
 /** A conversation as lists have it. */
 type ConversationState = Pick<ConversationUpdated, 'lastMessage' | 'unread'> & {
@@ -70,6 +72,12 @@ class RealtimeLink implements Link {
   private checking = false
   private checkAgain = false
   private checkedAt = 0
+  /** When the last check began that went well. */
+  private foundAt = 0
+  /** When the account's channel was joined; 0 while it is not heard. */
+  private joinedAt = 0
+  /** How many events it has brought. */
+  private heard = 0
   /** The name of the account's channel of which an event has said that it is no more. */
   private endedTopic = ''
   /** What the last check found: when the newest was written, and what would be unread by now. */
@@ -88,11 +96,15 @@ class RealtimeLink implements Link {
         channel.on('broadcast', { event: '*' }, (event: Broadcast) => this.received(event)),
       joined: () => {
         this.failures = 0
+        this.joinedAt = Date.now()
         this.resolveJoined()
         // What was sent before.
         void this.check()
       },
-      interrupted: () => this.checkSoon(),
+      interrupted: () => {
+        this.joinedAt = 0
+        this.checkSoon()
+      },
     })
   }
 
@@ -114,7 +126,12 @@ class RealtimeLink implements Link {
         ])
         if (this.closed || !this.followed.has(conversationId)) return
         this.joined.get(conversationId)?.live.stop()
-        const live = this.liveChannel(conversationId, activeIdentity?.id ?? '')
+        const live = liveChannel(this.supabase, {
+          conversationId,
+          identityId: activeIdentity?.id ?? '',
+          sharePresence: this.sharePresence,
+          listener: this.listener,
+        })
         this.joined.set(conversationId, { live, typedAt: 0 })
         this.noteState(state, this.states.has(conversationId))
         return
@@ -159,6 +176,7 @@ class RealtimeLink implements Link {
   // What is heard ---------------------------------------------------------------------------------
 
   private received({ event, payload }: Broadcast) {
+    this.heard++
     if (event === 'topic_changed') {
       this.endedTopic = (payload as { old: string }).old
       return void this.check()
@@ -190,25 +208,6 @@ class RealtimeLink implements Link {
     return isNew
   }
 
-  private liveChannel(conversationId: string, identityId: string): FollowedChannel {
-    const others = (channel: Channel) =>
-      Object.keys(channel.presenceState()).filter((id) => id !== identityId)
-    return new FollowedChannel(this.supabase, {
-      config: { presence: { key: identityId } },
-      listen: (channel) => {
-        // Nothing else there counts: participants send it themselves.
-        channel.on('broadcast', { event: 'typing' }, () => this.listener.typing(conversationId))
-        channel.on('presence', { event: 'sync' }, () => {
-          this.listener.presence(conversationId, others(channel).length > 0)
-        })
-      },
-      joined: (channel) => {
-        if (this.sharePresence) void channel.track({})
-      },
-      interrupted: () => this.listener.presence(conversationId, false),
-    })
-  }
-
   // What may have been missed ---------------------------------------------------------------------
 
   /** Checks when it is time and somebody is there: for who comes back, within a second. */
@@ -225,7 +224,7 @@ class RealtimeLink implements Link {
     this.checkAgain = this.checking
     if (this.checking || this.closed) return
     this.checking = true
-    this.checkedAt = Date.now()
+    const began = this.checkedAt = Date.now()
     clearTimeout(this.nextCheck)
     try {
       const page = await this.client.get('/conversations', { ...once, query: { limit: 1 } })
@@ -234,10 +233,16 @@ class RealtimeLink implements Link {
       this.account.follow(page.realtimeTopic)
       // The event may be here a moment before the change can be read.
       if (page.realtimeTopic === this.endedTopic) this.checkSoon()
-      await this.compareWith(page)
       const others = [...this.joined.keys()].filter((id) => id !== page.items[0]?.id)
-      await Promise.all(others.map((id) => this.checkConversation(id)))
+      const missed = [
+        await this.compareWith(page),
+        ...await Promise.all(others.map((id) => this.checkConversation(id))),
+      ]
+      // Between two checks since it was joined the channel should have brought it.
+      if (missed.includes(true) && this.joinedAt && this.foundAt >= this.joinedAt) this.doubt()
+      this.foundAt = began
     } catch (error) {
+      if (this.closed) return
       // The rest is tried at the next check: the app may have a better token by then.
       if ((error as ApiError).temporary) this.checkSoon()
       else this.listener.error(asChatError(error))
@@ -247,28 +252,33 @@ class RealtimeLink implements Link {
     if (this.checkAgain) await this.check()
   }
 
-  /** Reads on when the newest is not known, or not as much is unread as was heard of. */
-  private async compareWith({ items: [newest], unreadTotal }: Page) {
+  /** Reads on when the newest is not known, or not as much is unread as was heard of; true if it had to. */
+  private async compareWith({ items: [newest], unreadTotal }: Page): Promise<boolean> {
     const since = this.newestAt
     // The first is what there was before.
     const first = since === ''
-    const missed = newest && this.noteState(newest, !first)
-    if (!first && (missed || unreadTotal !== this.unread)) await this.readChanges(since)
+    let missed = newest !== undefined && this.noteState(newest, !first)
+    if (!first && (missed || unreadTotal !== this.unread)) {
+      for (const state of await changesSince(this.client, since)) {
+        if (this.noteState(state) && state.updatedAt > since) missed = true
+      }
+    }
     this.newestAt = newest?.updatedAt ?? 'none'
     this.unread = unreadTotal
+    return missed
   }
 
-  /** Passes on the conversations that changed since then, those of the first page at least. */
-  private async readChanges(since: string) {
-    let cursor: string | undefined
-    for (let pages = 0; pages < mostPages; pages++) {
-      const query = { limit: pageSize, cursor }
-      const page = await this.client.get('/conversations', { ...once, query })
-      for (const state of [...page.items].reverse()) this.noteState(state)
-      const oldest = page.items.at(-1)
-      if (!page.nextCursor || !oldest || oldest.updatedAt <= since) return
-      cursor = page.nextCursor
-    }
+  /**
+   * Realtime's connection to the database can end while its sockets stay, and nobody is told. A join
+   * opens another, so the channel is joined anew if what a check has found does not come in a moment.
+   */
+  private doubt() {
+    const { heard, joinedAt } = this
+    setTimeout(() => {
+      if (!this.closed && this.heard === heard && this.joinedAt === joinedAt) {
+        void this.account.rejoin()
+      }
+    }, eventPatience)
   }
 
   private checkSoon() {
@@ -277,14 +287,17 @@ class RealtimeLink implements Link {
     this.nextCheck = setTimeout(() => void this.check(), retryPause(this.failures++))
   }
 
-  private async checkConversation(conversationId: string) {
+  /** True if it has changed. */
+  private async checkConversation(conversationId: string): Promise<boolean> {
     try {
-      this.noteState(await this.read(conversationId))
+      return this.noteState(await this.read(conversationId))
     } catch (error) {
       if ((error as ApiError).temporary) throw error
-      if (!this.joined.has(conversationId)) return
-      this.leave(conversationId)
-      this.listener.removed(conversationId, asChatError(error))
+      if (this.joined.has(conversationId)) {
+        this.leave(conversationId)
+        this.listener.removed(conversationId, asChatError(error))
+      }
+      return false
     }
   }
 
@@ -294,6 +307,7 @@ class RealtimeLink implements Link {
 
   private async renewToken() {
     const token = await tokenOf(this.client)
+    if (this.closed) return
     if (token !== this.token) {
       this.token = token
       this.tokenRenewed = Promise.resolve(this.supabase.realtime.setAuth())

@@ -95,6 +95,15 @@ export async function startOtherRealtime(options: Partial<RealtimeOptions> = {})
   return { url, tenant, settings, stop: close }
 }
 
+/** Takes the partitions of realtime.messages away, as they are before anybody has ever joined. */
+export async function dropPartitions(database: pg.Pool): Promise<void> {
+  const { rows } = await database.query(
+    `select inhrelid::regclass as partition from pg_inherits
+     where inhparent = 'realtime.messages'::regclass`,
+  )
+  for (const { partition } of rows) await database.query(`drop table ${partition}`)
+}
+
 /** Starts it on a new database; with `rates` it enforces the limits of its plan. */
 export async function startRealtime(
   { rates = false, ...options }: { rates?: boolean } & Partial<RealtimeOptions> = {},
