@@ -56,3 +56,13 @@ begin
 end
 $$;
 comment on function private.search_words is 'The different words of a text as searches compare it.';
+
+-- quote_literal writes for SQL, which reads a backslash otherwise. Without a search_path, so that it
+-- costs no call.
+create function private.quote_lexeme(word text) returns text
+  language sql
+  immutable
+  parallel safe
+  return '''' || replace(replace(quote_lexeme.word, '\', '\\'), '''', '''''') || '''';
+comment on function private.quote_lexeme is
+  'A word or term as it stands in the text of a tsquery, whatever is in it.';

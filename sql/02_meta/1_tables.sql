@@ -1,9 +1,10 @@
 -- Vocabularies: the words that listings are written in, and the places of Kuwait. Rows:
--- 91_data.sql, 91_data_places.sql.
+-- 91_data.sql, 91_data_places.sql. Codes and ids stand in lists with commas, in addresses and in the
+-- text of queries.
 
 create table public.vocabularies (
   vocabulary text not null,
-  code text not null,
+  code text not null constraint vocabularies_code_form check (code ~ '^[a-z0-9_-]{1,60}$'),
   text_ar text not null,
   text_en text not null,
   note text,
@@ -16,7 +17,7 @@ comment on column public.vocabularies.note is
   'For kinds: the listing types that they usually have.';
 
 create table public.governorates (
-  id text primary key,
+  id text primary key constraint governorates_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
   name_ar text not null,
   name_en text not null,
   lat double precision not null,
@@ -28,7 +29,7 @@ comment on column public.governorates.lat is 'Centroid, degrees north.';
 comment on column public.governorates.lng is 'Centroid, degrees east.';
 
 create table public.areas (
-  id text primary key,
+  id text primary key constraint areas_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
   governorate_id text not null references public.governorates (id),
   name_ar text not null,
   name_en text not null,

@@ -9,7 +9,7 @@ as $$
 begin
   -- Words hold letters and digits only, so quoting is enough.
   return (
-    select string_agg(quote_literal(word) || ':*', '&') from unnest(words) as word
+    select string_agg(private.quote_lexeme(word) || ':*', '&') from unnest(words) as word
   )::tsquery;
 end
 $$;

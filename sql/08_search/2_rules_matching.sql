@@ -72,7 +72,7 @@ create function private.search_buckets(name text, low numeric, high numeric) ret
 as $$
 begin
   return (
-    select '(' || string_agg(quote_literal(name || ':' || bucket), '|') || ')'
+    select '(' || string_agg(private.quote_lexeme(name || ':' || bucket), '|') || ')'
     from generate_series(private.search_bucket(low), private.search_bucket(high)) as bucket
   );
 end
@@ -88,23 +88,23 @@ as $$
 begin
   -- Codes were found in their vocabularies when the filters were parsed.
   return nullif(concat_ws('&',
-    quote_literal('type:' || wanted.type),
-    (select '(' || string_agg(quote_literal('kind:' || code), '|') || ')'
+    private.quote_lexeme('type:' || wanted.type),
+    (select '(' || string_agg(private.quote_lexeme('kind:' || code), '|') || ')'
       from unnest(wanted.kinds) as code),
-    quote_literal('usage:' || wanted.usage),
-    (select '(' || string_agg(quote_literal('governorate:' || code), '|') || ')'
+    private.quote_lexeme('usage:' || wanted.usage),
+    (select '(' || string_agg(private.quote_lexeme('governorate:' || code), '|') || ')'
       from unnest(wanted.governorate_ids) as code),
-    (select '(' || string_agg(quote_literal('area:' || code), '|') || ')'
+    (select '(' || string_agg(private.quote_lexeme('area:' || code), '|') || ')'
       from unnest(wanted.area_ids) as code),
-    quote_literal('furnished:' || wanted.furnished),
+    private.quote_lexeme('furnished:' || wanted.furnished),
     private.search_buckets('price', wanted.price_min, wanted.price_max),
     private.search_buckets('size', wanted.area_m2_min, wanted.area_m2_max),
     case when wanted.is_direct then '''is:direct''' end,
     case when wanted.verified_only then '''is:verified''' end,
     case when wanted.bedrooms_min > 0 then
-      quote_literal('bedrooms:' || least(wanted.bedrooms_min, 10)) end,
+      private.quote_lexeme('bedrooms:' || least(wanted.bedrooms_min, 10)) end,
     case when wanted.bathrooms_min > 0 then
-      quote_literal('bathrooms:' || least(wanted.bathrooms_min, 10)) end
+      private.quote_lexeme('bathrooms:' || least(wanted.bathrooms_min, 10)) end
   ), '')::tsquery;
 end
 $$;

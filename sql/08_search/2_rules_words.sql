@@ -68,7 +68,7 @@ begin
     end if;
     -- Words hold letters and digits only, and terms come from our own tables: quoting is enough.
     asked := concat_ws('&', asked, (
-      select '(' || string_agg(distinct quote_literal(reading), '|') || ')'
+      select '(' || string_agg(distinct private.quote_lexeme(reading), '|') || ')'
       from unnest(readings || array(
         select search_names.term from private.search_names where search_names.word = any (readings)
       )) as reading

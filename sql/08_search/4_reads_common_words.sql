@@ -54,7 +54,7 @@ begin
   return (
     select string_agg(place.alternatives, '&')
     from (
-      select '(' || string_agg(quote_literal(alternative.word), '|') || ')' as alternatives
+      select '(' || string_agg(private.quote_lexeme(alternative.word), '|') || ')' as alternatives
       from private.search_alternatives(asked) as alternative
       group by alternative.place
       having not bool_or(alternative.word = any (common))
@@ -100,7 +100,8 @@ begin
     asked,
     array_agg(alternatives.place) filter (where known.word is not null),
     array_agg(alternatives.word) filter (where known.word is not null),
-    string_agg(quote_literal(alternatives.word), '|') filter (where known.word is null)::tsquery,
+    string_agg(private.quote_lexeme(alternatives.word), '|')
+      filter (where known.word is null)::tsquery,
     count(distinct alternatives.place)
       = count(distinct alternatives.place) filter (where known.word is not null),
     chunks

@@ -224,13 +224,16 @@ declare
     plan.conditions,
     case when words is not null then ' and search_documents.document @@ $2' else '' end,
     case when without <> '{}' then ' and search_documents.property_id <> all ($8)' else '' end);
+  circle private.search_filters := plan.wanted;
   steps integer;
   inside integer;
 begin
+  -- The walk goes through the circle, whatever of it the box leaves out.
+  circle.bbox := null;
   foreach steps in array array[300, depth] loop
     if steps = depth then
       -- What lies beyond the circle comes last, and there can be thousands.
-      inside := private.count_in_box(plan.wanted, depth);
+      inside := private.count_in_box(circle, depth);
     end if;
     execute statement into ids, keys
       using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, without,

@@ -143,7 +143,7 @@ declare
   walk private.search_walk;
 begin
   foreach area in array coalesce(private.named_areas(words), '{}') loop
-    term := quote_literal('area:' || area)::tsquery;
+    term := private.quote_lexeme('area:' || area)::tsquery;
     -- Elsewhere nothing has the term: without it the text index reads one list less.
     beside := ts_rewrite(beside, term, '') && !!term;
     branches := branches || private.walk_area_for_words(

@@ -114,7 +114,7 @@ begin
     from lacking
     cross join lateral (
       select search_documents.property_id from private.search_documents
-      where search_documents.document @@ quote_literal(lacking.word)::tsquery
+      where search_documents.document @@ private.quote_lexeme(lacking.word)::tsquery
       offset 0
     ) as having_it
     join public.properties on properties.id = having_it.property_id

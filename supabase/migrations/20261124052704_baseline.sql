@@ -861,6 +861,16 @@ end
 $$;
 comment on function private.search_words is 'The different words of a text as searches compare it.';
 
+-- quote_literal writes for SQL, which reads a backslash otherwise. Without a search_path, so that it
+-- costs no call.
+create function private.quote_lexeme(word text) returns text
+  language sql
+  immutable
+  parallel safe
+  return '''' || replace(replace(quote_lexeme.word, '\', '\\'), '''', '''''') || '''';
+comment on function private.quote_lexeme is
+  'A word or term as it stands in the text of a tsquery, whatever is in it.';
+
 -- sql/01_base/2_rules_text.sql
 
 -- Text in one form: digits, lines, names.
@@ -1289,11 +1299,12 @@ grant execute on function private.purge_alarms, private.purge_rates, private.not
 -- sql/02_meta/1_tables.sql
 
 -- Vocabularies: the words that listings are written in, and the places of Kuwait. Rows:
--- 91_data.sql, 91_data_places.sql.
+-- 91_data.sql, 91_data_places.sql. Codes and ids stand in lists with commas, in addresses and in the
+-- text of queries.
 
 create table public.vocabularies (
   vocabulary text not null,
-  code text not null,
+  code text not null constraint vocabularies_code_form check (code ~ '^[a-z0-9_-]{1,60}$'),
   text_ar text not null,
   text_en text not null,
   note text,
@@ -1306,7 +1317,7 @@ comment on column public.vocabularies.note is
   'For kinds: the listing types that they usually have.';
 
 create table public.governorates (
-  id text primary key,
+  id text primary key constraint governorates_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
   name_ar text not null,
   name_en text not null,
   lat double precision not null,
@@ -1318,7 +1329,7 @@ comment on column public.governorates.lat is 'Centroid, degrees north.';
 comment on column public.governorates.lng is 'Centroid, degrees east.';
 
 create table public.areas (
-  id text primary key,
+  id text primary key constraint areas_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
   governorate_id text not null references public.governorates (id),
   name_ar text not null,
   name_en text not null,
@@ -4777,7 +4788,7 @@ as $$
 begin
   -- Words hold letters and digits only, so quoting is enough.
   return (
-    select string_agg(quote_literal(word) || ':*', '&') from unnest(words) as word
+    select string_agg(private.quote_lexeme(word) || ':*', '&') from unnest(words) as word
   )::tsquery;
 end
 $$;
@@ -13411,7 +13422,7 @@ create function private.search_buckets(name text, low numeric, high numeric) ret
 as $$
 begin
   return (
-    select '(' || string_agg(quote_literal(name || ':' || bucket), '|') || ')'
+    select '(' || string_agg(private.quote_lexeme(name || ':' || bucket), '|') || ')'
     from generate_series(private.search_bucket(low), private.search_bucket(high)) as bucket
   );
 end
@@ -13427,23 +13438,23 @@ as $$
 begin
   -- Codes were found in their vocabularies when the filters were parsed.
   return nullif(concat_ws('&',
-    quote_literal('type:' || wanted.type),
-    (select '(' || string_agg(quote_literal('kind:' || code), '|') || ')'
+    private.quote_lexeme('type:' || wanted.type),
+    (select '(' || string_agg(private.quote_lexeme('kind:' || code), '|') || ')'
       from unnest(wanted.kinds) as code),
-    quote_literal('usage:' || wanted.usage),
-    (select '(' || string_agg(quote_literal('governorate:' || code), '|') || ')'
+    private.quote_lexeme('usage:' || wanted.usage),
+    (select '(' || string_agg(private.quote_lexeme('governorate:' || code), '|') || ')'
       from unnest(wanted.governorate_ids) as code),
-    (select '(' || string_agg(quote_literal('area:' || code), '|') || ')'
+    (select '(' || string_agg(private.quote_lexeme('area:' || code), '|') || ')'
       from unnest(wanted.area_ids) as code),
-    quote_literal('furnished:' || wanted.furnished),
+    private.quote_lexeme('furnished:' || wanted.furnished),
     private.search_buckets('price', wanted.price_min, wanted.price_max),
     private.search_buckets('size', wanted.area_m2_min, wanted.area_m2_max),
     case when wanted.is_direct then '''is:direct''' end,
     case when wanted.verified_only then '''is:verified''' end,
     case when wanted.bedrooms_min > 0 then
-      quote_literal('bedrooms:' || least(wanted.bedrooms_min, 10)) end,
+      private.quote_lexeme('bedrooms:' || least(wanted.bedrooms_min, 10)) end,
     case when wanted.bathrooms_min > 0 then
-      quote_literal('bathrooms:' || least(wanted.bathrooms_min, 10)) end
+      private.quote_lexeme('bathrooms:' || least(wanted.bathrooms_min, 10)) end
   ), '')::tsquery;
 end
 $$;
@@ -13614,7 +13625,7 @@ begin
     end if;
     -- Words hold letters and digits only, and terms come from our own tables: quoting is enough.
     asked := concat_ws('&', asked, (
-      select '(' || string_agg(distinct quote_literal(reading), '|') || ')'
+      select '(' || string_agg(distinct private.quote_lexeme(reading), '|') || ')'
       from unnest(readings || array(
         select search_names.term from private.search_names where search_names.word = any (readings)
       )) as reading
@@ -13686,7 +13697,7 @@ begin
   return (
     select string_agg(place.alternatives, '&')
     from (
-      select '(' || string_agg(quote_literal(alternative.word), '|') || ')' as alternatives
+      select '(' || string_agg(private.quote_lexeme(alternative.word), '|') || ')' as alternatives
       from private.search_alternatives(asked) as alternative
       group by alternative.place
       having not bool_or(alternative.word = any (common))
@@ -13732,7 +13743,8 @@ begin
     asked,
     array_agg(alternatives.place) filter (where known.word is not null),
     array_agg(alternatives.word) filter (where known.word is not null),
-    string_agg(quote_literal(alternatives.word), '|') filter (where known.word is null)::tsquery,
+    string_agg(private.quote_lexeme(alternatives.word), '|')
+      filter (where known.word is null)::tsquery,
     count(distinct alternatives.place)
       = count(distinct alternatives.place) filter (where known.word is not null),
     chunks
@@ -15255,13 +15267,16 @@ declare
     plan.conditions,
     case when words is not null then ' and search_documents.document @@ $2' else '' end,
     case when without <> '{}' then ' and search_documents.property_id <> all ($8)' else '' end);
+  circle private.search_filters := plan.wanted;
   steps integer;
   inside integer;
 begin
+  -- The walk goes through the circle, whatever of it the box leaves out.
+  circle.bbox := null;
   foreach steps in array array[300, depth] loop
     if steps = depth then
       -- What lies beyond the circle comes last, and there can be thousands.
-      inside := private.count_in_box(plan.wanted, depth);
+      inside := private.count_in_box(circle, depth);
     end if;
     execute statement into ids, keys
       using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, without,
@@ -15885,7 +15900,7 @@ declare
   walk private.search_walk;
 begin
   foreach area in array coalesce(private.named_areas(words), '{}') loop
-    term := quote_literal('area:' || area)::tsquery;
+    term := private.quote_lexeme('area:' || area)::tsquery;
     -- Elsewhere nothing has the term: without it the text index reads one list less.
     beside := ts_rewrite(beside, term, '') && !!term;
     branches := branches || private.walk_area_for_words(
@@ -16261,7 +16276,7 @@ begin
     from lacking
     cross join lateral (
       select search_documents.property_id from private.search_documents
-      where search_documents.document @@ quote_literal(lacking.word)::tsquery
+      where search_documents.document @@ private.quote_lexeme(lacking.word)::tsquery
       offset 0
     ) as having_it
     join public.properties on properties.id = having_it.property_id

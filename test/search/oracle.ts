@@ -1,0 +1,189 @@
+/** What a search should find, by the plainest SQL that says so, beside what it finds. */
+import type pg from 'pg'
+import { database } from '../support/client.ts'
+import { searchWords } from './search-text.ts'
+import type { Search } from './world.ts'
+
+// Written for clarity only: every listing that a stranger may see, with all fields that are searched.
+const everything = `
+  create temporary table shown on commit drop as
+  select
+    properties.id, properties.type, properties.kind, properties.usage, properties.price,
+    coalesce(properties.land_area_m2, properties.built_area_m2) as size, properties.bedrooms,
+    properties.bathrooms, properties.furnished, properties.is_direct, properties.governorate_id,
+    properties.area_id, properties.request_year, properties.published_at, properties.shown_lat as lat,
+    properties.shown_lng as lng, properties.drop_pct, properties.drop_until, auctions.ends_at,
+    identities.id as owner_id, identities.type as owner_type,
+    coalesce(organisations.verified, false) as verified,
+    private.search_words(concat_ws(' ',
+      properties.title_ar, properties.title_en, properties.description_ar, properties.description_en,
+      'KW-' || properties.ref_no, 'KW' || properties.ref_no, areas.name_ar, areas.name_en,
+      areas.alias_ar, governorates.name_ar, governorates.name_en, kinds.text_ar, kinds.text_en,
+      usages.text_ar, usages.text_en)) as words
+  from public.properties
+  join public.identities on identities.id = properties.owner_identity_id
+  join public.accounts on accounts.id = identities.account_id
+  left join public.organisations on organisations.identity_id = identities.id
+  left join public.auctions on auctions.property_id = properties.id
+  left join public.areas on areas.id = properties.area_id
+  left join public.governorates on governorates.id = properties.governorate_id
+  left join public.vocabularies as kinds on kinds.vocabulary = 'kind' and kinds.code = properties.kind
+  left join public.vocabularies as usages
+    on usages.vocabulary = 'usage' and usages.code = properties.usage
+  where properties.status = 'active' and identities.status = 'active'
+    and accounts.status in ('active', 'deletion_requested')`
+
+export const categories: Record<string, string> = {
+  standard: `type in ('SALE', 'RENT') and (ends_at is null or ends_at <= now())`,
+  exchange: `type = 'EXCHANGE'`,
+  auction: `ends_at > now()`,
+  deal: `type in ('SALE', 'RENT') and drop_pct >= 5 and drop_until > now()`,
+  company: `owner_type = 'company' and verified`,
+}
+
+const way = (lat: string, lng: string) =>
+  `2 * 6371.0088 * asin(sqrt(sind((lat - ${lat}) / 2) ^ 2
+    + cosd(lat) * cosd(${lat}) * sind((lng - ${lng}) / 2) ^ 2))`
+
+const conditions: Record<string, (value: string) => string> = {
+  type: (value) => `type = ${value}`,
+  kinds: (value) => `(${value} = '{}' or kind = any (${value}::text[]))`,
+  usage: (value) => `usage = ${value}`,
+  governorateIds: (value) => `(${value} = '{}' or governorate_id = any (${value}::text[]))`,
+  areaIds: (value) => `(${value} = '{}' or area_id = any (${value}::text[]))`,
+  priceMin: (value) => `price >= ${value}::numeric`,
+  priceMax: (value) => `price <= ${value}::numeric`,
+  areaM2Min: (value) => `size >= ${value}::numeric`,
+  areaM2Max: (value) => `size <= ${value}::numeric`,
+  bedroomsMin: (value) => `bedrooms >= ${value}::integer`,
+  bathroomsMin: (value) => `bathrooms >= ${value}::integer`,
+  furnished: (value) => `furnished = ${value}`,
+  isDirect: (value) => `is_direct = ${value}::boolean`,
+  verifiedOnly: (value) => `(verified or not ${value}::boolean)`,
+  postedSince: (value) => `published_at >= ${value}::timestamptz`,
+  companyId: (value) => `owner_id = ${value}::uuid`,
+  requestYearMin: (value) => `request_year >= ${value}::integer`,
+  requestYearMax: (value) => `request_year <= ${value}::integer`,
+}
+
+const orders: Record<string, string> = {
+  newest: 'published_at desc, id desc',
+  price_asc: 'price asc nulls last, id asc',
+  price_desc: 'price desc nulls last, id desc',
+  area_desc: 'size desc, id desc',
+  drop_desc: 'drop_pct desc, id desc',
+  ends_at: 'ends_at asc, id asc',
+}
+
+const defaultSorts: Record<string, string> = { deal: 'drop_desc', auction: 'ends_at' }
+
+type Page = { items: { id: string }[]; nextCursor: string | null }
+
+export class Oracle {
+  readonly client: pg.PoolClient
+
+  private constructor(client: pg.PoolClient) {
+    this.client = client
+  }
+
+  /**
+   * Opens one snapshot for searches and oracle: whatever happens meanwhile, both see the same. What
+   * `fill` adds is seen by these two alone, and gone in the end.
+   */
+  static async open(fill?: (client: pg.PoolClient) => Promise<unknown>): Promise<Oracle> {
+    const client = await database().connect()
+    await client.query('begin isolation level repeatable read')
+    await fill?.(client)
+    await client.query(everything)
+    return new Oracle(client)
+  }
+
+  async close() {
+    await this.client.query('rollback')
+    this.client.release()
+  }
+
+  /** The ids that a search should find, all of them, by the plainest SQL that says so. */
+  async expected({ strategy, q, sort, filters }: Search): Promise<string[]> {
+    const values: unknown[] = []
+    const value = (one: unknown) => `$${values.push(one)}`
+    const number = (one: number) => `${value(one)}::float8`
+    const where = [categories[strategy]]
+    for (const [name, wanted] of Object.entries(filters)) {
+      if (name === 'bbox') {
+        const [west, south, east, north] = wanted.map(number)
+        where.push(`lng between ${west} and ${east} and lat between ${south} and ${north}`)
+      } else if (name === 'near') {
+        where.push(`${way(number(wanted.lat), number(wanted.lng))} <= ${number(wanted.km)}`)
+      } else where.push(conditions[name](value(wanted)))
+    }
+    // To a thousandth of a millimetre: what two ways of computing it agree on.
+    const order = sort === 'distance'
+      ? `round((${way(number(filters.near.lat), number(filters.near.lng))})::numeric, 9), id`
+      : orders[sort ?? defaultSorts[strategy] ?? 'newest']
+    const common = values.length
+    const found = async (...readings: string[][]) => {
+      values.length = common
+      const match = readings.map((words) => `words && ${value(words)}::text[]`)
+      const { rows } = await this.client.query(
+        `select id from shown where ${[...where, ...match].join(' and ')} order by ${order}`,
+        values,
+      )
+      return rows.map(({ id }) => id as string)
+    }
+
+    if (q === undefined) return await found()
+    const readings = await Promise.all(searchWords(q).map(this.readingsOf))
+    const exact = await found(...readings.map(([word]) => [word]))
+    if (await this.haveWords(strategy, readings) >= 5) return exact
+    const like = await found(...readings)
+    return [...exact, ...like.filter((id) => !exact.includes(id))]
+  }
+
+  /** How many of a strategy have the words exactly, whatever the filters. */
+  async haveWords(strategy: string, readings: string[][]): Promise<number> {
+    const match = readings.map((_, i) => `words && $${i + 1}::text[]`)
+    const { rows } = await this.client.query(
+      `select count(*)::integer as n from shown where ${
+        [categories[strategy], ...match].join(' and ')
+      }`,
+      readings.map(([word]) => [word]),
+    )
+    return rows[0].n
+  }
+
+  /** A word, and after it the ten that look most like it. */
+  private readingsOf = remembered(async (word: string): Promise<string[]> => {
+    if (/[0-9]/.test(word) || word.length < 3) return [word]
+    const { rows } = await this.client.query(
+      `select word from (select distinct word from private.search_vocabulary) as known
+       where extensions.similarity(word, $1) >= 0.3::real
+       order by extensions.similarity(word, $1) desc, word limit 10`,
+      [word],
+    )
+    return [word, ...rows.map((row) => row.word as string)]
+  })
+
+  /** What a search finds: its first pages, joined by their cursors, or all. */
+  async walk({ strategy, q, sort, limit, filters }: Search, pages = Infinity) {
+    const ids: string[] = []
+    let cursor: string | null = null
+    do {
+      const { rows: [page] }: { rows: Page[] } = await this.client.query(
+        'select items, "nextCursor" from api.search($1, $2, $3, $4, $5, $6)',
+        [strategy, filters, q, sort, cursor, limit],
+      )
+      ids.push(...page.items.map(({ id }) => id))
+      cursor = page.nextCursor
+    } while (cursor && --pages)
+    return { ids, ended: cursor === null }
+  }
+}
+
+function remembered<T>(ask: (word: string) => Promise<T>) {
+  const known = new Map<string, Promise<T>>()
+  return (word: string) => {
+    if (!known.has(word)) known.set(word, ask(word))
+    return known.get(word)!
+  }
+}

@@ -1,0 +1,147 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { asCaller, database, request } from '../support/client.ts'
+import { type Input, inputsOf, type Operation } from '../support/openapi.ts'
+import { fillWorld } from '../search/world.ts'
+import { each, isText, routes, type Senders, signUpSenders } from './input-requests.ts'
+
+// Texts that SQL, tsquery, LIKE, regular expressions, JSON paths, formats or file systems would read as
+// their own, in every place of every route. That no answer is a 5xx or other than described is seen by
+// answers.ts on each of them. Some searches only come to ask their index for a text when thousands of
+// listings are passed by first.
+
+let senders: Senders
+
+beforeAll(async () => {
+  ;[senders] = await Promise.all([signUpSenders(), fillWorld()])
+})
+
+const hostile = [
+  `'`,
+  `"`,
+  '\\',
+  ';--',
+  `' OR 1=1--`,
+  '1); select pg_sleep(3)--',
+  '$$',
+  `E'\\''`,
+  '%27',
+  '\\u0027',
+  '{{7*7}}',
+  '${7*7}',
+  '%',
+  '_',
+  'a & | !',
+  '<->',
+  ':*',
+  '((((',
+  'x,owner_identity_id.neq.0',
+  '%,title.ilike.%a%',
+  'a),or(status.eq.draft',
+  '../../etc/passwd',
+  '..%5c..',
+  'file:///etc/passwd',
+  'javascript:alert(1)',
+  'a\\b',
+  `a\\' & !'b`,
+  `'a':*`,
+  `a'b`,
+  '[',
+  '(?<',
+  '\\1',
+  '%s%L%1$I',
+  '$.a ? (@ > 1)',
+  '{a,"b',
+]
+
+/** By turns, or every value where it is looked for in what is stored. */
+const valuesFor = (input: Input, index: number, looksFor: boolean) =>
+  hostile
+    .filter((_, i) => looksFor || i % 5 === index % 5)
+    .map((value) => ({ input, value }))
+
+const looksFor = ({ method, tags }: Operation, input: Input) =>
+  input.in !== 'path' && (method === 'GET' || tags.includes('search'))
+
+describe('INP-01 INP-03 INP-16 SQL, patterns and paths in every text', () => {
+  test.each(routes)('$method $path', async ({ operation }) => {
+    const cells = inputsOf(operation).filter(isText)
+      .flatMap((input, index) => valuesFor(input, index, looksFor(operation, input)))
+    await each(
+      cells,
+      ({ input, value }) => senders.call(operation, senders.built(operation, input, value)),
+    )
+  })
+
+  test('in the headers that the app reads', async () => {
+    const refused: Record<string, number> = { authorization: 401, 'x-expect-identity': 422 }
+    for (const value of hostile.filter((one) => !/[^\x20-\x7e]/.test(one))) {
+      for (
+        const name of [
+          'accept-language',
+          'authorization',
+          'idempotency-key',
+          'if-match',
+          'if-none-match',
+          'x-expect-identity',
+          'x-forwarded-for',
+          'user-agent',
+        ]
+      ) {
+        const { status } = await request('GET', '/favorites/ids', undefined, {
+          headers: { ...senders.headers(), [name]: value },
+        })
+        expect(status, `${name}: ${value}`).toBe(refused[name] ?? 200)
+      }
+    }
+  })
+
+  test('no table was created or dropped', async () => {
+    const { rows } = await database().query(
+      `select string_agg(tablename, ' ' order by tablename) as names from pg_tables
+       where schemaname in ('public', 'private', 'api')`,
+    )
+    expect(rows[0].names).toMatch(/ accounts .* areas auctions .* properties /)
+  })
+})
+
+describe('INP-01 INP-03 past the facade', () => {
+  // Syntax errors, unknown names, patterns that end in the middle, limits and faults of the server.
+  const misread = /^(42(?!501)|2201B|22025|54|XX)/
+  const filters = inputsOf(routes.find(({ path }) => path === '/search/advanced')!.operation)
+    .map(({ name }) => name.split('.')[0]!)
+
+  test('no function of the Data API reads a text as anything else', async () => {
+    const { rows } = await database().query(
+      `select proname as name, arg.name as arg, arg.type::regtype::text as type,
+         proargnames[1:pronargs - pronargdefaults] as required,
+         (proargtypes::oid[]::regtype[]::text[]) as types
+       from pg_proc
+       cross join lateral unnest(proargnames[1:pronargs], proargtypes::oid[]) as arg (name, type)
+       where pronamespace = 'api'::regnamespace and arg.type in ('text'::regtype, 'jsonb'::regtype)
+       order by 1, 2`,
+    )
+    expect(rows.length).toBeGreaterThan(100)
+    await asCaller(senders.owner, async (client) => {
+      for (const [index, { name, arg, type, required, types }] of rows.entries()) {
+        const others = required.filter((one: string) => one !== arg)
+          .map((one: string) => `${one} => null::${types[required.indexOf(one)]}`)
+        const all = arg === 'q' || arg === 'filters'
+        for (const value of hostile.filter((_, i) => all || i % 5 === index % 5)) {
+          const texts = type === 'text'
+            ? [value]
+            : [value, ...new Set(arg === 'filters' ? filters : ['id'])].map((key) =>
+              JSON.stringify({ [key]: /s$/.test(key) ? [value] : value })
+            )
+          for (const text of texts) {
+            await client.query('savepoint before')
+            const call = [`${arg} => $1::${type}`, ...others].join(', ')
+            const failure = await client.query(`select api.${name}(${call})`, [text])
+              .then(() => ({ code: '', message: '' }), (error) => error)
+            expect(failure.code, `${name} ${arg} ${text}: ${failure.message}`).not.toMatch(misread)
+            await client.query('rollback to savepoint before')
+          }
+        }
+      }
+    })
+  })
+})

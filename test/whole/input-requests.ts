@@ -1,0 +1,62 @@
+/** Requests of every route with a value in one place, sent by somebody whom the route takes. */
+import { signUpAdmin } from '../support/admins.ts'
+import { type Person, request, signUp } from '../support/client.ts'
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import {
+  concreteSchema,
+  type Input,
+  type Operation,
+  operations,
+  requestWith,
+  typeOf,
+} from '../support/openapi.ts'
+
+export const routes = operations.map((operation) => ({ ...operation, operation }))
+
+export const isText = ({ schema }: Input) =>
+  typeOf(schema) === 'string' || concreteSchema(schema).type === undefined
+
+/** Signs up a person with a listing, and who else routes are for: an admin, a company, an office. */
+export async function signUpSenders() {
+  const [owner, admin, company, office] = await Promise.all([
+    signUp(),
+    signUpAdmin(),
+    signUp(),
+    signUp(),
+  ])
+  for (const [person, type] of [[company, 'company'], [office, 'office']] as const) {
+    const identityId = await insertOrganisation(person.id, type)
+    await person.post('/auth/identity/switch', { identityId })
+  }
+  const scoped: Record<string, Person> = { admin, company, office }
+  const listing = await insertListing(owner.identityId, { price: 100 })
+  const headers = (path = '') => ({
+    authorization: `Bearer ${(scoped[path.split('/')[1]!] ?? owner).accessToken}`,
+  })
+  return {
+    owner,
+    listing,
+    headers,
+
+    /** The request of an operation with a value in one place; a property's id is the owner's. */
+    built(operation: Operation, input?: Input, value?: unknown) {
+      const { path, body } = requestWith(operation, input, value)
+      const own = operation.path.startsWith('/properties/{id}') && input?.in !== 'path'
+      return { path: own ? path.replace(/[0-9a-f-]{36}/, listing) : path, body }
+    },
+
+    call: ({ method }: Operation, { path, body }: { path: string; body?: unknown }) =>
+      request(method, path, body, { headers: headers(path) }),
+  }
+}
+
+export type Senders = Awaited<ReturnType<typeof signUpSenders>>
+
+/** Runs them a few at a time. */
+export async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
+  let next = 0
+  const worker = async () => {
+    while (next < all.length) await work(all[next++]!)
+  }
+  await Promise.all(Array.from({ length: 6 }, worker))
+}
