@@ -2,14 +2,18 @@
 
 -- Rates (contract, section 1). A million or more means no limit.
 insert into private.rates (rule, max, seconds, note) values
-  ('register_address', 30, 3600, 'registrations per client address'),
+  ('register_address', 600, 3600,
+    'registrations per client address; one that is answered phone_taken or email_taken counts as five'),
   ('login_identifier', 10, 900, 'failed sign-ins per identifier and address'),
-  ('login_address', 100, 900, 'failed sign-ins per address'),
+  ('login_address', 300, 900, 'failed sign-ins per address, of identifiers that do not know it'),
   ('login_unknown_all', 100, 3600,
     'failed sign-ins per identifier, from all addresses together that its account does not know'),
   ('login_unknown', 1, 3600, 'above that: sign-ins tried per identifier and such address'),
   ('sign_ins', 60, 3600, 'sign-ins that succeed per account'),
-  ('code_address', 10, 3600, 'codes sent per client address'),
+  ('code_unsent_address', 300, 3600, 'codes requested per address that nobody could be sent'),
+  ('code_used', 1, 86400, 'codes used per phone or email that earn more codes for an address'),
+  ('code_used_address', 200, 86400,
+    'not a limit: how many of these are remembered per address, those of SMS and mail apart'),
   ('code_known_hour', 5, 3600, 'codes sent per phone or email and address that its account knows'),
   ('code_known_day', 10, 86400, 'codes sent per phone or email and address that its account knows'),
   ('code_unknown_hour', 2, 3600, 'codes sent per phone or email and other address'),
@@ -17,8 +21,10 @@ insert into private.rates (rule, max, seconds, note) values
   ('code_unknown_all_hour', 6, 3600, 'codes sent per phone or email for all other addresses'),
   ('code_unknown_all_day', 10, 86400, 'codes sent per phone or email for all other addresses'),
   ('code_service', 300, 60, 'codes sent by the whole service'),
+  ('code_alarm', 1, 3600, 'alarms that the service sends four fifths of the codes it may'),
   ('code_wrong_identifier', 10, 3600, 'wrong codes per phone or email and address'),
-  ('code_wrong_address', 60, 3600, 'wrong codes per address'),
+  ('code_wrong_address', 200, 3600,
+    'wrong codes per address; of attempts that are not named once it is used up'),
   ('favorites', 120, 60, 'favorite toggles per account'),
   ('messages', 60, 60, 'chat messages per account'),
   ('listings', 300, 3600, 'listings created per account'),
@@ -29,7 +35,14 @@ insert into private.rates (rule, max, seconds, note) values
   ('export', 5, 86400, 'exports of all that an account owns, per account'),
   ('contact', 30, 86400, 'contact requests per account'),
   ('contact_unproven', 5, 86400,
-    'of these, contact requests of an account without a proven phone or email')
+    'of these, contact requests of an account without a proven phone or email'),
+  ('contact_unproven_address', 30, 3600,
+    'contact requests per address, of accounts without a proven phone or email')
+on conflict (rule) do nothing;
+insert into private.rates (rule, max, seconds, note, earned_by, earns, most) values
+  ('code_address', 10, 3600,
+    'codes sent per address that the account does not know, those of SMS and mail apart',
+    'code_used_address', 3, 600)
 on conflict (rule) do nothing;
 
 insert into private.settings (name, value, note) values

@@ -184,7 +184,7 @@ export interface DeclaredCodes {
     post: 'body_not_json' | 'upload_timeout' | 'phone_taken' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'identifier_invalid' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/auth/otp/resend': {
-    post: 'body_not_json' | 'upload_timeout' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'otp_resend_too_soon' | 'rate_limited' | 'internal' | 'sms_not_configured' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'otp_resend_too_soon' | 'rate_limited' | 'internal' | 'sms_not_configured' | 'service_unavailable' | 'timeout'
   }
   '/auth/login': {
     post: 'body_not_json' | 'invalid_credentials' | 'account_awaiting_otp' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -722,7 +722,7 @@ export interface paths {
         put?: never;
         /**
          * Register by email (active at once) or phone (a code is sent)
-         * @description An email is an account at once: sign in next. For a Kuwaiti phone a code of six digits is sent by SMS, and the account is made when it is verified (`POST /auth/register/verify-otp`) within the hour. At most 30 an hour from one address.
+         * @description An email is an account at once: sign in next. For a Kuwaiti phone a code of six digits is sent by SMS, and the account is made when it is verified (`POST /auth/register/verify-otp`) within the hour. At most 600 an hour from one address, where one whose identifier has an account counts as five.
          */
         post: operations["register"];
         delete?: never;
@@ -742,7 +742,7 @@ export interface paths {
         put?: never;
         /**
          * Register by email (active at once) or phone (a code is sent)
-         * @description An email is an account at once: sign in next. For a Kuwaiti phone a code of six digits is sent by SMS, and the account is made when it is verified (`POST /auth/register/verify-otp`) within the hour. At most 30 an hour from one address.
+         * @description An email is an account at once: sign in next. For a Kuwaiti phone a code of six digits is sent by SMS, and the account is made when it is verified (`POST /auth/register/verify-otp`) within the hour. At most 600 an hour from one address, where one whose identifier has an account counts as five.
          */
         post: operations["register_individual"];
         delete?: never;
@@ -782,7 +782,7 @@ export interface paths {
         put?: never;
         /**
          * Send a new code; the previous one becomes invalid
-         * @description Every 45 seconds at most, and some an hour: see the rates of the introduction. The answer is the same for an identifier that nobody has. `registrationId` names the registration that the code is for.
+         * @description Every 45 seconds at most, and some an hour: see the rates of the introduction. The answer is the same for an identifier that nobody has. `registrationId` names the registration that the code is for. A code to delete an account needs its token, and goes to its own phone or email only.
          */
         post: operations["resend_otp"];
         delete?: never;
@@ -902,7 +902,7 @@ export interface paths {
         put?: never;
         /**
          * Request a code to set a new password
-         * @description The answer is always the same and comes before anything is sent, so it does not tell whether there is such an account. Go on with `POST /auth/password/reset`.
+         * @description The answer is always the same and comes before anything is sent, so it does not tell whether there is such an account. Go on with `POST /auth/password/reset`, naming `resetId`.
          */
         post: operations["forgot_password"];
         delete?: never;
@@ -922,7 +922,7 @@ export interface paths {
         put?: never;
         /**
          * Set a new password with a code; all sessions end
-         * @description Takes the code of `POST /auth/password/forgot`. Every session of the account ends: sign in with the new password.
+         * @description Takes the code of `POST /auth/password/forgot`. Every session of the account ends: sign in with the new password. Send `resetId` along: then nobody else at your address can use up your tries, nor does it matter from where you go on.
          */
         post: operations["reset_password"];
         delete?: never;
@@ -3799,6 +3799,11 @@ export interface components {
         CodeRequested: {
             /** @description Seconds until another code can be asked for. */
             resendAfter: number;
+            /**
+             * Format: uuid
+             * @description Names this attempt, whether or not there is such an account.
+             */
+            resetId: string;
         };
         /** @description The calling account and who it acts as. */
         Me: {
@@ -6107,6 +6112,11 @@ export interface components {
              * @example 042913
              */
             code: string;
+            /**
+             * Format: uuid
+             * @description From the request for this code.
+             */
+            resetId?: string;
             /** @description At most 72 bytes. */
             newPassword: string;
             /** @description The same password once more. */
@@ -7159,6 +7169,8 @@ export interface operations {
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
             };
             path?: never;
             cookie?: never;

@@ -215,7 +215,7 @@ export async function call<Name extends Callable>(
     : `to_json(${invoked})`
   const before = [options.before ?? []].flat()
   const text = [
-    ...(options.rate ? [countRate(options.rate, claims)] : []),
+    ...(options.rate ? [countRate(options.rate, c.get('address'), claims)] : []),
     ...(before.length ? [setRole('backend')] : []),
     ...before.map(({ name, args }) =>
       `select ${backendCall(name, args)} as before${withClaims()};`
@@ -248,8 +248,8 @@ function withIdempotency(idempotencyKey: string, name: string, args: object, res
 }
 
 // Counted by role backend, in a transaction that ends before the call begins.
-function countRate(rule: string, claims?: string, subject?: string) {
-  const args = literal(rule, 'text') + (subject ? `,${literal(subject, 'text')}` : '')
+function countRate(rule: string, address: string, claims?: string) {
+  const args = `${literal(rule, 'text')},${literal(address, 'text')}`
   return `begin;${setRole('backend')}select private.count_rate(${args})${
     withClaims(claims)
   };commit;`
@@ -279,29 +279,12 @@ export function setRateHeaders(c: CallContext, [limit, remaining, reset]: string
   headers['RateLimit-Reset'] = reset
 }
 
-const backendQuery = (name: BackendFunction, args: Record<string, unknown>, more = '') =>
-  `select to_json(${backendCall(name, args)})::text as answer${more}${withClaims()}`
+const backendQuery = (name: BackendFunction, args: Record<string, unknown>) =>
+  `select to_json(${backendCall(name, args)})::text as answer${withClaims()}`
 
-/**
- * Calls one of the functions that role `backend` may execute, for nobody in particular. A `rate` is
- * counted first for its subject, as in `call`, and set in the headers of the answer.
- */
-export async function backend<T>(
-  name: BackendFunction,
-  args: Record<string, unknown>,
-  rate?: { rule: string; subject: string; context: CallContext },
-): Promise<T> {
-  const rows = rate
-    ? await withRateHeaders(
-      rate.context,
-      sendQuery([
-        countRate(rate.rule, undefined, rate.subject),
-        setRole('backend'),
-        'select private.require_rate();',
-        backendQuery(name, args, `,${rateColumn}`),
-      ].join('')),
-    )
-    : await sendQuery(setRole('backend') + backendQuery(name, args))
+/** Calls one of the functions that role `backend` may execute, for nobody in particular. */
+export async function backend<T>(name: BackendFunction, args: Record<string, unknown>): Promise<T> {
+  const rows = await sendQuery(setRole('backend') + backendQuery(name, args))
   return JSON.parse(rows.at(-1)?.answer ?? 'null')
 }
 

@@ -116,6 +116,7 @@ export const env = {
   guestCache: oneOf('GUEST_CACHE', ['true', 'false']) === 'true',
   readRate: count('READ_RATE'),
   refusalRate: count('REFUSAL_RATE'),
+  smsPerDay: count('SMS_PER_DAY'),
   docsUrl: setting('DOCS_URL'),
   htmlPages: oneOf('HTML_PAGES', ['true', 'false']) === 'true',
   corsOrigins: listed('CORS_ORIGINS'),

@@ -1,6 +1,5 @@
 /** Refusals: thrown by the functions, returned or raised by the database, each with a stable code. */
 import { HTTPException } from 'hono/http-exception'
-import { alarm } from './alarms.ts'
 import { type ErrorCode, isErrorCode } from './errors.ts'
 
 export type Field = { path: string; code: string }
@@ -28,10 +27,7 @@ export const invalidField = (path: string, code: string) =>
 export type MaybeError = { error?: { code: string; detail: Detail; rule?: string } }
 
 export function throwIfError({ error }: MaybeError) {
-  if (!error) return
-  // The service's ceiling of codes is somebody running up the bill.
-  if (error.rule === 'code_service') alarm('code_ceiling', 'codes')
-  throw new Refusal(error.code as ErrorCode, error.detail)
+  if (error) throw new Refusal(error.code as ErrorCode, error.detail)
 }
 
 type DatabaseError = { code?: string; message: string; detail?: string }

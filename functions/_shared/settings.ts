@@ -97,6 +97,12 @@ const declared = {
       'limit.',
     default: '600',
   },
+  SMS_PER_DAY: {
+    about:
+      'SMS in a day of Asia/Kuwait, and a twelfth of it in an hour; the last fifth of either ' +
+      'goes to known addresses only. 0 is no limit.',
+    default: '20000',
+  },
   JWKS_MAX_AGE: { about: 'Seconds for which fetched signing keys serve.', default: '60' },
   GATEWAY_MAX_AGE: {
     about:

@@ -189,11 +189,16 @@ export async function ensureDecoy(): Promise<number> {
 /** Nobody can register or sign in as the decoy. */
 export const isDecoy = ({ value }: Identifier) => value === decoy.value
 
+// Auth's refresh tokens have 12 characters in version 1, 51 or a few more in version 2.
+const refreshTokenForm = /^([\w-]{12}|[\w-]{51,80})$/
+
 /** Fresh tokens; undefined: the refresh token is not valid. */
 export async function refreshSession(
   refreshToken: string,
   address: string,
 ): Promise<Tokens | SignInDenied | undefined> {
+  // Auth would count it for the address, which has one limit for this and for passwords.
+  if (!refreshTokenForm.test(refreshToken)) return undefined
   const answer = await requestAgain('POST', '/token?grant_type=refresh_token', {
     body: { refresh_token: refreshToken },
     address,

@@ -84,7 +84,9 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
     ENVIRONMENT: 'local',
     HTML_PAGES: 'true',
     DOCS_URL: `${stack.url}/docs/`,
-    ...(stack.rates ? {} : { READ_RATE: '0', REFUSAL_RATE: '0', GATEWAY_MESSAGES: '0' }),
+    ...(stack.rates
+      ? {}
+      : { READ_RATE: '0', REFUSAL_RATE: '0', SMS_PER_DAY: '0', GATEWAY_MESSAGES: '0' }),
     ...dotEnv(),
     ...Object.fromEntries(own),
   }

@@ -35,12 +35,22 @@ create table private.rates (
   rule text primary key,
   max integer not null constraint rates_max_is_positive check (max > 0),
   seconds integer not null constraint rates_seconds_is_positive check (seconds > 0),
-  note text not null
+  note text not null,
+  earned_by text,
+  earns integer,
+  most integer,
+  constraint rates_earn_up_to_an_end check (
+    num_nulls(earned_by, earns, most) = 3
+    or num_nulls(earned_by, earns, most) = 0 and earns > 0 and (most >= max or max >= 1000000))
 );
 comment on table private.rates is 'What may be done how often; change a row to change the rate.';
 comment on column private.rates.max is
   'Hits allowed within the window; a million or more means no limit.';
 comment on column private.rates.seconds is 'Length of the sliding window in seconds.';
+comment on column private.rates.earned_by is
+  'Another rule, each of whose hits for the same subject within the window allows more of this one.';
+comment on column private.rates.earns is 'How many more each of those allows.';
+comment on column private.rates.most is 'Hits allowed at most, however many those are.';
 alter table private.rates enable row level security;
 create policy "nobody but functions of their owner" on private.rates using (false);
 

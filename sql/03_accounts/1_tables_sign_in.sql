@@ -11,14 +11,17 @@ create table private.registrations (
   created_at timestamptz not null default now()
 );
 comment on table private.registrations is
-  'Attempts to register a phone, refused ones too; deleted at verification or after an hour.';
+  'Attempts to register a phone, refused ones too; deleted at verification. After an hour it is only '
+  'known, for a day, that there was one.';
 comment on column private.registrations.id is
   'Secret: whoever names it (registrationId) made the attempt.';
 comment on column private.registrations.sealed_password is
-  'AES-GCM, with a key of the functions; null in the one row that stands for refused attempts.';
+  'AES-GCM, with a key of the functions; null in the one row that stands for refused and old attempts.';
 create index registrations_phone_idx on private.registrations (phone, created_at desc);
 create index registrations_created_at_idx on private.registrations (created_at);
--- One row stands for all refused attempts: it says that somebody else may have tried.
+create index registrations_sealed_idx on private.registrations (created_at)
+  where sealed_password is not null;
+-- One row stands for all refused and old attempts: it says that somebody else may have tried.
 create unique index registrations_refused_key on private.registrations (phone)
   where sealed_password is null;
 alter table private.registrations enable row level security;
@@ -40,6 +43,7 @@ create table private.codes (
     constraint codes_purpose_is_known check (purpose in ('register', 'reset', 'delete')),
   identifier text not null,
   registration_id uuid references private.registrations (id) on delete cascade,
+  reset_id uuid,
   account_id uuid references public.accounts (id) on delete cascade,
   hmac bytea not null,
   requested_by bytea,
@@ -53,6 +57,8 @@ comment on table private.codes is 'One-time codes: a short life, few tries, one 
 comment on column private.codes.purpose is 'register, reset or delete; a code serves one of them.';
 comment on column private.codes.identifier is 'The phone or email it was sent to.';
 comment on column private.codes.registration_id is 'The registration it belongs to (register).';
+comment on column private.codes.reset_id is
+  'What password/forgot answered with (reset): whoever names it (resetId) asked for the code.';
 comment on column private.codes.hmac is 'HMAC-SHA256 of purpose, identifier and code.';
 comment on column private.codes.requested_by is
   'The address that asked for it, as private.address_mark of the identifier; null if unknown.';
@@ -66,6 +72,16 @@ create index codes_account_idx on private.codes (account_id);
 create index codes_created_at_idx on private.codes (created_at);
 alter table private.codes enable row level security;
 create policy "nobody but functions of their owner" on private.codes using (false);
+
+create table private.sms_sent (
+  hour timestamptz primary key,
+  sent integer not null
+);
+comment on table private.sms_sent is
+  'How many SMS went out in each hour, for SMS_PER_DAY; kept for two days.';
+comment on column private.sms_sent.hour is 'When it began; days are those of Asia/Kuwait.';
+alter table private.sms_sent enable row level security;
+create policy "nobody but functions of their owner" on private.sms_sent using (false);
 
 create table private.known_addresses (
   account_id uuid not null references public.accounts (id) on delete cascade,

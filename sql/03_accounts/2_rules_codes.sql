@@ -1,21 +1,23 @@
 -- Codes: how long one lives, how many tries it has, how soon another may be asked for.
 --
--- Unknown addresses use up neither the tries nor the codes of whoever requested one.
+-- Unknown addresses use up neither the tries nor the codes of whoever requested one. Of one address,
+-- which may be that of thousands, only what is really sent counts, and codes that are used allow more:
+-- who only runs up the bill closes it for new numbers, for an hour, and for nothing else.
 
 create function private.code_limits(
   out resend_after integer, out life interval, out attempt_life interval,
-  out tries integer, out unknown_tries integer
+  out contested_for interval, out tries integer, out unknown_tries integer
 )
   language sql
   immutable
   set search_path = ''
 as $$
-  select 45, interval '5 minutes', interval '1 hour', 5, 3
+  select 45, interval '5 minutes', interval '1 hour', interval '24 hours', 5, 3
 $$;
 comment on function private.code_limits is
   'The limits of codes: seconds until another may be asked for, how long a code and a registration '
-  'live, wrong guesses allowed to whoever asked for it or names its registration, and to everybody '
-  'else together.';
+  'live, how long an attempt on a phone makes the next ones contested, wrong guesses allowed to whoever asked for it or names its attempt, and to everybody else '
+  'together.';
 
 alter table private.codes add constraint codes_tries_are_few check (
   tries between 0 and (private.code_limits()).tries
@@ -41,8 +43,88 @@ $$;
 comment on function private.code_wait is
   'Seconds until this address may ask for another code; 0 or null means now.';
 
-create function private.code_refusal(
-  purpose text, identifier text, requested_by bytea, address text, is_known boolean
+create function private.codes_place(identifier text, address text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  -- Addresses of mail cost nothing: their use must not earn SMS.
+  select address || case when identifier like '+%' then '' else ' mail' end
+$$;
+comment on function private.codes_place is
+  'As what an address counts for the codes that go out by its requests.';
+
+create function private.count_use(identifier text, address text, address_hash text) returns void
+  language plpgsql
+  security definer -- counts in a closed table
+  set search_path = ''
+as $$
+begin
+  -- What is sent to whom the address is known to does not count there, so its use earns nothing.
+  if not private.is_known_address(private.account_with(identifier), address_hash)
+    and (private.count_hit('code_used', identifier)).hit is not null then
+    perform private.keep_hit('code_used_address', place)
+    from unnest(private.rate_subjects(private.codes_place(identifier, address))) as place;
+  end if;
+end
+$$;
+comment on function private.count_use is
+  'Counts that a code was used: one for each phone or email a day allows its address to request more.';
+
+create function private.count_sending(
+  is_sms boolean, is_favored boolean, sends boolean, sms_per_day integer,
+  out reset integer, out alarm text
+)
+  language plpgsql
+  security definer -- counts in closed tables
+  set search_path = ''
+as $$
+declare
+  -- The last fifth is for those who are no strangers.
+  reserved constant numeric := 0.8;
+  share constant numeric := case when is_favored then 1 else reserved end;
+  a_minute constant integer := (select max from private.rates where rule = 'code_service');
+  this_hour constant timestamptz := date_trunc('hour', clock_timestamp());
+  today constant timestamptz := date_trunc('day', this_hour, 'Asia/Kuwait');
+  per_hour constant numeric := ceil(sms_per_day / 12.0);
+  counted record;
+  in_hour integer;
+  in_day integer;
+begin
+  counted := private.count_hit('code_service', 'all', ceil(a_minute * share)::integer);
+  if counted.hit is null then
+    reset := counted.reset;
+  elsif is_sms and sms_per_day > 0 then
+    insert into private.sms_sent (hour, sent) values (this_hour, 1)
+    on conflict on constraint sms_sent_pkey do update set sent = sms_sent.sent + 1
+    returning sms_sent.sent into in_hour;
+    select sum(sms_sent.sent) into in_day from private.sms_sent where sms_sent.hour >= today;
+    reset := ceil(extract(epoch from case
+      when in_day > ceil(sms_per_day * share) then today + interval '1 day'
+      when in_hour > ceil(per_hour * share) then this_hour + interval '1 hour'
+    end - clock_timestamp()));
+  end if;
+  if (
+    counted.hit is null or counted."limit" - counted.remaining >= ceil(a_minute * reserved)
+    or in_hour >= ceil(per_hour * reserved) or in_day >= ceil(sms_per_day * reserved)
+  ) and (private.count_hit('code_alarm', 'all')).hit is not null then
+    alarm := to_char(this_hour at time zone 'Asia/Kuwait', 'YYYY-MM-DD HH24:MI');
+  end if;
+  -- Where nothing is sent it was counted only so that the answer is the same.
+  if reset is not null or not sends then
+    perform private.uncount_hit('code_service', 'all', counted.hit);
+    update private.sms_sent set sent = sms_sent.sent - 1
+    where sms_sent.hour = this_hour and in_hour is not null;
+  end if;
+end
+$$;
+comment on function private.count_sending is
+  'Counts one code that the service sends, by SMS or mail. reset: the seconds until it may, where it '
+  'may not now; alarm: the hour, once in each from four fifths of a ceiling on.';
+
+create function private.count_code(
+  purpose text, identifier text, requested_by bytea, address text, is_known boolean, sends boolean,
+  sms_per_day integer
 ) returns jsonb
   language plpgsql
   security definer -- counts in a closed table
@@ -50,32 +132,48 @@ create function private.code_refusal(
 as $$
 declare
   wait constant integer := private.code_wait(purpose, identifier, requested_by);
+  place constant text := private.codes_place(identifier, address);
   pair constant text := address || ' ' || identifier;
   counted record;
+  sending record;
 begin
   if wait > 0 then
-    return jsonb_build_object(
-      'code', 'otp_resend_too_soon', 'detail', jsonb_build_object('retryAfter', wait));
+    return jsonb_build_object('error', jsonb_build_object(
+      'code', 'otp_resend_too_soon', 'detail', jsonb_build_object('retryAfter', wait)));
   end if;
-  -- The limit of the whole service comes last, so that one noisy caller cannot use it up. Unknown
-  -- addresses share a limit; one that the account knows has one of its own.
   if is_known then
-    counted := private.count_hits(
-      '{code_address,code_known_hour,code_known_day,code_service}',
-      array[address, pair, pair, 'all']);
+    counted := private.count_hits('{code_known_hour,code_known_day}', array[pair, pair]);
   else
+    -- Whether or not there is anybody to send to, both limits of the address apply: so neither tells.
     counted := private.count_hits(
-      '{code_address,code_unknown_hour,code_unknown_day,code_unknown_all_hour,code_unknown_all_day,'
-        'code_service}',
-      array[address, pair, pair, identifier, identifier, 'all']);
+      array['code_address',
+        case when purpose = 'reset' or not sends then 'code_unsent_address' end,
+        'code_unknown_hour', 'code_unknown_day', 'code_unknown_all_hour', 'code_unknown_all_day'],
+      array[place, address, pair, pair, identifier, identifier]);
   end if;
-  return case when counted.refused is not null then jsonb_build_object(
-    'code', case counted.refused
-      when 'code_service' then 'service_unavailable' else 'rate_limited' end,
-    'rule', counted.refused,
-    'detail', jsonb_build_object('retryAfter', counted.reset)) end;
+  if counted.refused is not null then
+    return jsonb_build_object('error', jsonb_build_object(
+      'code', 'rate_limited', 'rule', counted.refused,
+      'detail', jsonb_build_object('retryAfter', counted.reset)));
+  end if;
+
+  -- The limits of the whole service come last, so that one noisy caller cannot use them up.
+  sending := private.count_sending(
+    identifier like '+%',
+    is_known or private.hits_within('code_used_address', place, 86400) > 0,
+    sends, sms_per_day);
+  perform private.uncount_hit(taken.rule, taken.subject, taken.hit)
+  from jsonb_to_recordset(counted.hits) as taken (rule text, subject text, hit timestamptz)
+  where sending.reset is not null
+    or taken.rule = case when sends then 'code_unsent_address' else 'code_address' end;
+  return jsonb_strip_nulls(jsonb_build_object(
+    'alarm', sending.alarm,
+    'error', case when sending.reset is not null then jsonb_build_object(
+      'code', 'service_unavailable', 'rule', 'code_service',
+      'detail', jsonb_build_object('retryAfter', sending.reset)) end));
 end
 $$;
-comment on function private.code_refusal is
-  'Counts one code that is sent; else returns the refusal, counting nothing, when it is too soon '
-  'or the address, the phone or email, or the service is at its rate.';
+comment on function private.count_code is
+  'Counts one code that is requested, and where there is somebody to send it to one that is sent; '
+  'else {error}, counting nothing, when it is too soon or the address, the phone or email, or the '
+  'service is at its rate. {alarm}: the service sends four fifths of what it may.';

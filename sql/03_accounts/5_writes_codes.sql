@@ -5,7 +5,7 @@
 
 create function private.add_code(
   purpose text, identifier text, hmac text, requested_by bytea, registration_id uuid,
-  account_id uuid, is_named boolean
+  account_id uuid, is_named boolean, reset_id uuid default null
 ) returns void
   language plpgsql
   security definer -- writes a closed table
@@ -17,8 +17,10 @@ begin
     and codes.registration_id is not distinct from add_code.registration_id
     and (is_named or codes.requested_by = add_code.requested_by)
     and not codes.replaced;
-  insert into private.codes (purpose, identifier, hmac, requested_by, registration_id, account_id)
-  values (purpose, identifier, decode(hmac, 'hex'), requested_by, registration_id, account_id);
+  insert into private.codes
+    (purpose, identifier, hmac, requested_by, registration_id, account_id, reset_id)
+  values
+    (purpose, identifier, decode(hmac, 'hex'), requested_by, registration_id, account_id, reset_id);
 end
 $$;
 comment on function private.add_code is
@@ -26,7 +28,8 @@ comment on function private.add_code is
   'another address had asked for it and nobody named the registration.';
 
 create function private.request_code(
-  purpose text, identifier text, registration_id uuid, hmac text, address text, address_hash text
+  purpose text, identifier text, registration_id uuid, account_id uuid, hmac text, address text,
+  address_hash text, sms_per_day integer
 ) returns jsonb
   language plpgsql
   security definer -- for guests: reads accounts and writes closed tables
@@ -35,20 +38,13 @@ as $$
 declare
   terms constant record := private.code_limits();
   requester constant bytea := private.address_mark(identifier, address_hash);
-  answer jsonb := jsonb_build_object(
-    'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer);
   holder constant uuid := private.account_with(identifier);
-  refusal jsonb;
+  answer jsonb;
+  reset uuid;
   attempt uuid;
   account uuid;
 begin
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
-  refusal := private.code_refusal(
-    purpose, identifier, requester, address, private.is_known_address(holder, address_hash));
-  if refusal is not null then
-    return answer || jsonb_build_object('error', refusal);
-  end if;
-
   if purpose = 'register' then
     select registrations.id into attempt from private.registrations
     where registrations.phone = identifier
@@ -63,17 +59,38 @@ begin
     limit 1;
   else
     select accounts.id into account from public.accounts
-    where accounts.id = holder and private.may_act(accounts);
+    where accounts.id = holder and private.may_act(accounts)
+      and (purpose = 'reset' or holder = request_code.account_id);
+  end if;
+  if purpose = 'reset' then
+    -- Requests of one address are one attempt, also where one of them comes too soon.
+    select codes.reset_id into reset from private.codes
+    where codes.identifier = request_code.identifier and codes.purpose = 'reset'
+      and codes.requested_by = requester and codes.created_at > now() - terms.attempt_life
+    order by codes.created_at desc
+    limit 1;
+    reset := coalesce(reset, gen_random_uuid());
+  end if;
+
+  answer := jsonb_build_object(
+    'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer,
+    'resetId', reset, 'send', coalesce(attempt, account) is not null);
+  answer := answer || private.count_code(
+    purpose, identifier, requester, address, private.is_known_address(holder, address_hash),
+    (answer ->> 'send')::boolean, sms_per_day);
+  if answer ? 'error' then
+    return answer || '{"send":false}';
   end if;
   perform private.add_code(
     purpose, identifier, hmac, requester, attempt, account,
-    request_code.registration_id is not null);
-  return answer || jsonb_build_object('send', coalesce(attempt, account) is not null);
+    request_code.registration_id is not null, reset);
+  return answer;
 end
 $$;
 comment on function private.request_code is
   'A new code for a registration or an account, or {error}: raising would take the count back. An '
-  'unknown identifier gets a code too, which is never sent.';
+  'unknown identifier gets a code too, which is never sent. account_id: who is signed in, for a '
+  'deletion. resetId names the attempt to reset a password, whether or not there is an account.';
 
 create function private.same_bytes(a bytea, b bytea) returns boolean
   language sql
@@ -87,7 +104,7 @@ comment on function private.same_bytes is 'Equality in constant time.';
 
 create function private.verify_code(
   purpose text, identifier text, hmac text, address text, address_hash text,
-  registration_id uuid default null
+  registration_id uuid default null, reset_id uuid default null
 ) returns jsonb
   language plpgsql
   security definer -- for guests: reads and writes closed tables
@@ -97,30 +114,36 @@ declare
   terms constant record := private.code_limits();
   guess constant bytea := decode(hmac, 'hex');
   requester constant bytea := private.address_mark(identifier, address_hash);
+  pair constant text := address || ' ' || identifier;
   recent record;
+  compared uuid[];
+  rules text[];
   counted record;
   code private.codes;
   attempts integer;
 begin
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
   -- The codes that this guess is compared with: alive, with a try left for whoever guesses. own: the
-  -- guess names the registration, or comes from the address that asked for the code.
+  -- guess names the attempt, or comes from the address that asked for the code.
   select
     coalesce(array_agg(id) filter (where alive and own and tries_left > 0), '{}') as own,
     coalesce(array_agg(id) filter (where alive and not own and tries_left > 0), '{}') as others,
     max(tries_left) filter (where alive) as tries_left,
-    bool_or(not alive) as expired
+    bool_or(not alive) as expired,
+    coalesce(bool_or(named), false) as named
   into recent
   from (
-    select codes.id, codes.own,
+    select codes.id, codes.named, codes.own,
       codes.created_at > now() - terms.life
         and coalesce(registrations.created_at > now() - terms.attempt_life, true) as alive,
       case when codes.own then terms.tries - codes.tries
         else terms.unknown_tries - codes.unknown_tries end as tries_left
     from (
-      select *,
-        verify_code.registration_id is not null or coalesce(requested_by = requester, false) as own
+      select *, named or coalesce(requested_by = requester, false) as own
       from private.codes
+      cross join lateral (select coalesce(
+        codes.registration_id = verify_code.registration_id
+        or codes.reset_id = verify_code.reset_id, false) as named) as attempt
     ) as codes
     left join private.registrations on registrations.id = codes.registration_id
     where codes.identifier = verify_code.identifier and codes.purpose = verify_code.purpose
@@ -131,11 +154,12 @@ begin
   ) as sent;
 
   -- Counted as wrong before it is compared, and not compared when it is one too many.
-  if recent.own || recent.others = '{}' then
-    counted := private.count_hits('{code_wrong_address}', array[address]);
-  else
-    counted := private.count_hits(
-      '{code_wrong_identifier,code_wrong_address}', array[address || ' ' || identifier, address]);
+  compared := recent.own || recent.others;
+  rules := array[case when compared <> '{}' then 'code_wrong_identifier' end, 'code_wrong_address'];
+  counted := private.count_hits(rules, array[pair, address]);
+  if counted.refused = 'code_wrong_address' and recent.named then
+    -- Neighbours at the address cannot use up what a named attempt has.
+    counted := private.count_hits(rules[:1], array[pair]);
   end if;
   if counted.refused is not null then
     return jsonb_build_object('error', jsonb_build_object(
@@ -143,7 +167,7 @@ begin
   end if;
 
   select * into code from private.codes
-  where codes.id = any (recent.own || recent.others) and private.same_bytes(codes.hmac, guess)
+  where codes.id = any (compared) and private.same_bytes(codes.hmac, guess)
     -- A code that was never sent opens nothing.
     and coalesce(codes.registration_id, codes.account_id) is not null
   order by codes.created_at desc
@@ -151,19 +175,21 @@ begin
   update private.codes
   set tries = codes.tries + (codes.id = any (recent.own))::integer,
       unknown_tries = codes.unknown_tries + (codes.id = any (recent.others))::integer
-  where codes.id = any (recent.own || recent.others) and codes.id is distinct from code.id;
+  where codes.id = any (compared) and codes.id is distinct from code.id;
 
   if code.id is not null then
     update private.codes set used_at = now() where codes.id = code.id;
-    perform private.uncount_hits(counted.hits);
+    perform private.uncount_hits(counted.hits),
+      private.count_use(identifier, address, address_hash);
     -- Whoever has to reset a password may have lost the account to somebody: that address is
     -- unknown again, also should the function die before the new password is set.
     delete from private.known_addresses
     where verify_code.purpose = 'reset' and known_addresses.account_id = code.account_id;
     select count(*) into attempts from private.registrations
     where registrations.phone = verify_code.identifier
-      and registrations.created_at > now() - terms.attempt_life;
-    -- With several registrations it is unknown whose code this is: neither password nor name counts.
+      and registrations.created_at > now() - terms.contested_for;
+    -- With several attempts it is unknown whose code this is: neither password nor name counts. Also
+    -- with an old or a refused one: its person may type a code that somebody else's attempt sent.
     return jsonb_build_object(
       'codeId', code.id,
       'accountId', code.account_id,
@@ -190,7 +216,8 @@ $$;
 comment on function private.verify_code is
   'Tries a code: returns the used code with what it was for, or {error}. A guess uses up a try of '
   'every open code that it was compared with and did not match; a wrong one counts for the '
-  'identifier and the address, or where no code is alive for the address only.';
+  'identifier and the address, or where no code is alive for the address only. An attempt that is '
+  'named (registration_id, reset_id) is tried also where the address is used up.';
 
 create function private.release_code(code_id uuid) returns void
   language sql

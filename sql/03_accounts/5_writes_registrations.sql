@@ -1,25 +1,60 @@
 -- Registrations: an email is claimed while Auth makes its user; a phone waits for its code.
 
-create function private.claim_email(email text) returns void
+create function private.count_registration(address text) returns jsonb
   language plpgsql
-  security definer -- for guests: reads accounts and writes a closed table
+  set search_path = ''
+as $$
+declare
+  counted constant record := private.count_hits('{register_address}', array[address]);
+begin
+  return jsonb_build_object(
+    'rate', format('%s,%s,%s', counted."limit", counted.remaining, counted.reset),
+    'hits', coalesce(counted.hits, '[]'))
+  || case when counted.refused is null then '{}' else jsonb_build_object('error', jsonb_build_object(
+    'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset))) end;
+end
+$$;
+comment on function private.count_registration is
+  'Counts a registration for its address, or {error}; with the rate for the headers.';
+
+create function private.taken_error(code text, address text) returns jsonb
+  language plpgsql
   set search_path = ''
 as $$
 begin
+  -- It says who has an account: one such answer counts as five registrations.
+  perform private.count_hits('{register_address}', array[address]) from generate_series(1, 4);
+  return jsonb_build_object('error', jsonb_build_object('code', code, 'detail', jsonb_build_object(
+    'fields', jsonb_build_array(jsonb_build_object('path', 'identifier', 'code', code)))));
+end
+$$;
+comment on function private.taken_error is 'The {error} of a registration whose identifier has an account.';
+
+create function private.claim_email(email text, address text default null) returns jsonb
+  language plpgsql
+  security definer -- for guests: reads accounts and writes closed tables
+  set search_path = ''
+as $$
+declare
+  answer constant jsonb :=
+    case when address is null then '{}' else private.count_registration(address) end;
+begin
+  if answer ? 'error' then
+    return answer;
+  end if;
   -- Of fifty calls at once one makes Auth hash a password; the others are refused without waiting.
   insert into private.email_claims (email)
   select claim_email.email
   where not exists (select from public.accounts where accounts.email = claim_email.email)
   on conflict on constraint email_claims_pkey do update set claimed_at = now()
   where email_claims.claimed_at < now() - interval '10 seconds';
-  if not found then
-    perform private.refuse_field('identifier', 'email_taken', 409);
-  end if;
+  return case when found then answer else answer || private.taken_error('email_taken', address) end;
 end
 $$;
 comment on function private.claim_email is
-  'Lets one caller at a time register an email; 409 email_taken for the others and where it has an '
-  'account.';
+  'Lets one caller at a time register an email; email_taken for the others and where it has an '
+  'account. With an address it is counted as a registration. Refusals come as {error}: raising would '
+  'undo what was counted.';
 
 create function private.release_email(email text) returns void
   language sql
@@ -31,14 +66,14 @@ $$;
 comment on function private.release_email is
   'After a registration that failed, so that the next may try.';
 
-create function private.add_refused_registration(refused_phone text) returns void
+create function private.add_refused_registration(phone text) returns void
   language sql
   security definer -- writes a closed table
   set search_path = ''
 as $$
   -- Whoever was refused may still type a code that another registration sent to this phone.
   insert into private.registrations (id, phone)
-  values (gen_random_uuid(), refused_phone)
+  values (gen_random_uuid(), add_refused_registration.phone)
   on conflict (phone) where sealed_password is null do update set created_at = now()
 $$;
 comment on function private.add_refused_registration is
@@ -46,7 +81,7 @@ comment on function private.add_refused_registration is
 
 create function private.register_phone(
   phone text, registration_id uuid, sealed_password text, full_name text, hmac text, address text,
-  address_hash text
+  address_hash text, sms_per_day integer
 ) returns jsonb
   language plpgsql
   security definer -- for guests: writes closed tables
@@ -55,29 +90,27 @@ as $$
 declare
   terms constant record := private.code_limits();
   requester constant bytea := private.address_mark(phone, address_hash);
-  answer jsonb;
-  counted record;
-  refusal jsonb;
+  answer jsonb := jsonb_build_object(
+    'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer);
+  hits jsonb;
 begin
   perform pg_advisory_xact_lock(hashtextextended('code ' || phone, 0));
-  counted := private.count_hit('register_address', address);
-  answer := jsonb_build_object(
-    'rate', format('%s,%s,%s', counted."limit", counted.remaining, counted.reset),
-    'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer);
-  if counted.hit is null then
-    refusal := jsonb_build_object(
-      'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset));
-  elsif exists (select from public.accounts where accounts.phone = register_phone.phone) then
-    return answer || '{"error":{"code":"phone_taken","detail":{"fields":['
-      '{"path":"identifier","code":"phone_taken"}]}}}';
-  else
+  answer := answer || private.count_registration(address);
+  hits := answer -> 'hits';
+  if not answer ? 'error' then
+    if exists (select from public.accounts where accounts.phone = register_phone.phone) then
+      return answer || private.taken_error('phone_taken', address);
+    end if;
     -- A phone without an account has no known addresses.
-    refusal := private.code_refusal('register', phone, requester, address, false);
+    answer := answer
+      || private.count_code('register', phone, requester, address, false, true, sms_per_day);
   end if;
 
-  if refusal is not null then
-    perform private.add_refused_registration(phone);
-    return answer || jsonb_build_object('error', refusal);
+  if answer ? 'error' then
+    perform private.add_refused_registration(phone),
+      -- It gave nothing: whoever runs up the bill must not stop registrations by email as well.
+      private.uncount_hits(hits);
+    return answer;
   end if;
   insert into private.registrations (id, phone, sealed_password, full_name)
   values (registration_id, phone, sealed_password, full_name);
@@ -109,5 +142,6 @@ create trigger accounts_end_registrations
   after insert or update of phone, email on public.accounts
   for each row execute function private.end_registrations();
 
-grant execute on function private.claim_email, private.release_email, private.register_phone
+grant execute on function
+  private.claim_email, private.release_email, private.register_phone, private.add_refused_registration
   to backend;

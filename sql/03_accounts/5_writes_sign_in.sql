@@ -13,10 +13,13 @@ declare
   counted record;
   wait integer;
 begin
-  counted := private.count_hits(
-    array['login_address', 'login_identifier']
-      || case when not is_known then array['login_unknown_all'] end,
-    array[address, pair, identifier]);
+  if is_known then
+    -- Neighbours at the address cannot use up what a known pair has.
+    counted := private.count_hits('{login_identifier}', array[pair]);
+  else
+    counted := private.count_hits(
+      '{login_address,login_identifier,login_unknown_all}', array[address, pair, identifier]);
+  end if;
   if counted.refused = 'login_unknown_all' then
     -- Unknown addresses have used up the limit they share. The owner may be at one of them.
     wait := counted.reset;

@@ -77,16 +77,43 @@ as $$
 $$;
 comment on function private.finish_apple_revocation is 'Deletes a token that Apple has revoked.';
 
+create function private.forget_registrations() returns bigint
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  with old as (
+    delete from private.registrations where registrations.ctid = any (array(
+      select registrations.ctid from private.registrations
+      where registrations.sealed_password is not null
+        and registrations.created_at < now() - (private.code_limits()).attempt_life
+      order by registrations.created_at limit 1000 for update skip locked
+    ))
+    returning registrations.phone, registrations.created_at
+  ), noted as (
+    insert into private.registrations (id, phone, created_at)
+    select gen_random_uuid(), old.phone, max(old.created_at) from old group by old.phone
+    on conflict (phone) where sealed_password is null
+    do update set created_at = greatest(registrations.created_at, excluded.created_at)
+  )
+  select count(*) from old
+$$;
+comment on function private.forget_registrations is
+  'Of up to 1,000 registrations that are over only remains that there was one; the number of those.';
+
 create function private.purge_codes() returns bigint
   language sql
   security definer -- deletes from closed tables
   set search_path = ''
 as $$
-  select private.purge('private.registrations', 'created_at', (private.code_limits()).attempt_life)
+  select private.forget_registrations()
+    + private.purge('private.registrations', 'created_at', (private.code_limits()).contested_for)
     + private.purge('private.email_claims', 'claimed_at', '1 hour')
     + private.purge('private.codes', 'created_at', '1 day')
+    + private.purge('private.sms_sent', 'hour', '2 days')
 $$;
-comment on function private.purge_codes is 'Job: deletes old registrations, claims and codes.';
+comment on function private.purge_codes is
+  'Job: deletes old registrations, claims, codes and counts of SMS.';
 
 create function private.purge_idempotency_keys() returns bigint
   language sql

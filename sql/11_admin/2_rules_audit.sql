@@ -123,4 +123,4 @@ create trigger settings_are_audited
 create trigger rates_are_audited
   after update or delete on private.rates
   for each row
-  execute function private.audit_change('rate.changed', 'rate', 'rule', 'max', 'seconds');
+  execute function private.audit_change('rate.changed', 'rate', 'rule', 'max', 'seconds', 'earns', 'most');

@@ -14,7 +14,7 @@ import {
 } from '../support/codes.ts'
 import { race } from '../support/races.ts'
 import { hitsByRule, plantHits } from '../support/rate-hits.ts'
-import { enforceRates } from '../support/rates.ts'
+import { defaultRates, enforceRates } from '../support/rates.ts'
 import { refusal } from '../support/problems.ts'
 import {
   forgotFrom,
@@ -30,17 +30,7 @@ import {
 let lift: () => Promise<void>
 
 beforeAll(async () => {
-  lift = await enforceRates(variable('DATABASE_URL')!, {
-    code_address: 10,
-    code_known_hour: 5,
-    code_known_day: 10,
-    code_unknown_hour: 2,
-    code_unknown_day: 4,
-    code_unknown_all_hour: 6,
-    code_unknown_all_day: 10,
-    code_wrong_identifier: 10,
-    code_wrong_address: 60,
-  })
+  lift = await enforceRates(variable('DATABASE_URL')!, defaultRates(/^code_/))
 })
 
 afterAll(() => lift())
@@ -177,21 +167,24 @@ testFromAddresses('REG-12 a guess is a try of every code that it may hit', async
   expect(await reset(a, identifier, codes[0]!)).toMatchObject(wrong)
 })
 
-testFromAddresses('sixty wrong codes an hour from one address, whoever they are for', async () => {
+testFromAddresses('two hundred wrong codes an hour from one address', async () => {
   const [from, home] = [newAddress(), newAddress()]
-  const { phone, code, registrationId } = await registerFrom(home)
+  const { phone, code } = await registerFrom(home)
   // Without a live code a guess counts for the address only.
   expect(await reset(from, newPhone(), '000000'))
     .toMatchObject({ status: 422, body: { error: { attemptsLeft: 0 } } })
   expect(await hitsByRule('code_wrong%', from)).toEqual([['code_wrong_address', 1]])
-  await plantHits('code_wrong_address', from, 58)
+  await plantHits('code_wrong_address', from, 198)
   for (let more = 0; more < 2; more++) {
     expect(await reset(from, newEmail(), '000000')).toMatchObject(wrong)
   }
-  for (const identifier of [newEmail(), phone]) {
-    const refused = await verify(from, phone, code, registrationId)
+  // Whoever names no attempt, or one that there is not, waits.
+  for (const name of [undefined, randomUUID()]) {
+    const refused = await verify(from, phone, code, name)
     expect(refused).toMatchObject(locked)
     expect(refused.body.error.retryAfter).toBeGreaterThan(3400)
+  }
+  for (const identifier of [newEmail(), phone]) {
     expect(await reset(from, identifier, '000000')).toMatchObject(locked)
   }
   expect(await codeTries(phone)).toEqual([0])
@@ -199,6 +192,50 @@ testFromAddresses('sixty wrong codes an hour from one address, whoever they are 
   expect(await hitsByRule('code_wrong%', home, `${home} ${normalizedIdentifier(phone)}`)).toEqual(
     [],
   )
+})
+
+testFromAddresses(
+  'a named attempt is tried also where neighbours have used up the wrong codes of the address',
+  async () => {
+    const from = newAddress()
+    const attempt = await registerFrom(from)
+    const [person, nobody] = [await signUp(), newEmail()]
+    const [code, { body }] = await codeSentBy(
+      person.identifier,
+      () => forgotFrom(from, person.identifier),
+    )
+    const unknown = (await forgotFrom(from, nobody)).body
+    await plantHits('code_wrong_address', from, 200)
+    expect(await verify(from, attempt.phone, attempt.code)).toMatchObject(locked)
+    expect(await reset(from, person.identifier, code)).toMatchObject(locked)
+
+    // Five tries as everywhere, whether or not there is an account, and from wherever.
+    const guess = wrongCode(code)
+    const tries = []
+    for (const [identifier, { resetId }] of [[person.identifier, body], [nobody, unknown]]) {
+      expect(await reset(from, identifier, guess, randomUUID())).toMatchObject(locked)
+      for (const at of [from, newAddress(), from]) {
+        const { status, body: { error } } = await reset(at, identifier, guess, resetId)
+        tries.push([status, error.attemptsLeft])
+      }
+    }
+    expect(tries).toEqual([[422, 4], [422, 3], [422, 2], [422, 4], [422, 3], [422, 2]])
+    expect(await reset(from, person.identifier, code, body.resetId)).toMatchObject({ status: 204 })
+    expect(await verify(from, attempt.phone, attempt.code, attempt.registrationId))
+      .toMatchObject({ status: 200 })
+  },
+)
+
+testFromAddresses('requests of one address are one attempt, sent or not', async () => {
+  const [home, stranger] = [newAddress(), newAddress()]
+  for (const identifier of [(await signUp()).identifier, newEmail()]) {
+    const ids = []
+    for (const at of [home, home, stranger]) {
+      ids.push((await forgotFrom(at, identifier)).body.resetId)
+    }
+    expect(ids[0]).toBe(ids[1])
+    expect(ids[0]).not.toBe(ids[2])
+  }
 })
 
 testFromAddresses('wrong codes before any code was requested lock nothing', async () => {

@@ -13,8 +13,9 @@ import {
   signUp,
 } from '../support/client.ts'
 import { ageCodes, countAccounts, normalizedIdentifier, signUpByPhone } from '../support/codes.ts'
+import { bearer } from '../support/races.ts'
 import { ageHits, hitsByRule } from '../support/rate-hits.ts'
-import { enforceRates } from '../support/rates.ts'
+import { defaultRates, enforceRates } from '../support/rates.ts'
 import { refusal } from '../support/problems.ts'
 import {
   forgotFrom,
@@ -29,17 +30,7 @@ import {
 let lift: () => Promise<void>
 
 beforeAll(async () => {
-  lift = await enforceRates(variable('DATABASE_URL')!, {
-    code_address: 10,
-    code_known_hour: 5,
-    code_known_day: 10,
-    code_unknown_hour: 2,
-    code_unknown_day: 4,
-    code_unknown_all_hour: 6,
-    code_unknown_all_day: 10,
-    code_wrong_identifier: 10,
-    code_wrong_address: 60,
-  })
+  lift = await enforceRates(variable('DATABASE_URL')!, defaultRates(/^code_/))
 })
 
 afterAll(() => lift())
@@ -107,7 +98,11 @@ testFromAddresses('strangers who ask for codes do not silence the owner', async 
   const person = await signUpByPhone()
   const { identifier } = person
   await database().query('delete from private.rate_hits where true')
-  await postFrom(home, '/login', { identifier, password: person.password })
+  const { body: { accessToken } } = await postFrom(
+    home,
+    '/login',
+    { identifier, password: person.password },
+  )
   const sent = async () => (await inboxOf(identifier)).length - 1 // one came at registration
   for (let i = 0; i < 6; i++) {
     expect(await forgotFrom(newAddress(), identifier)).toMatchObject({ status: 202 })
@@ -119,18 +114,22 @@ testFromAddresses('strangers who ask for codes do not silence the owner', async 
   }
   const code = await requestResetCodeFrom(home, identifier)
   expect(await sent()).toBe(7)
+  const toDelete = () =>
+    postFrom(home, '/otp/resend', { identifier, purpose: 'delete' }, {
+      headers: [bearer({ accessToken })],
+    })
   // Not within 45 seconds, and no more than five an hour and ten a day, also at home.
   expect(await resendFrom(home, identifier, 'reset')).toMatchObject(
     refusal(429, 'otp_resend_too_soon'),
   )
   for (const status of [202, 202, 202, 202, 429]) {
     await ageCodes(identifier, 45)
-    expect(await resendFrom(home, identifier, 'delete')).toMatchObject({ status })
+    expect(await toDelete()).toMatchObject({ status })
   }
   await ageHits(3600, home, `${home} ${normalizedIdentifier(identifier)}`)
   for (const status of [202, 202, 202, 202, 202, 429]) {
     await ageCodes(identifier, 45)
-    expect(await resendFrom(home, identifier, 'delete')).toMatchObject({ status })
+    expect(await toDelete()).toMatchObject({ status })
   }
   await ageHits(3600, home, `${home} ${normalizedIdentifier(identifier)}`)
   const day = await resendFrom(home, identifier, 'reset')

@@ -22,14 +22,19 @@ export const resendFrom = (
 export const forgotFrom = (from: string, identifier: string) =>
   postFrom(from, '/password/forgot', { identifier })
 
-export const resetRequest = (from: string, identifier: string, code: string): RawRequest => ({
+export const resetRequest = (
+  from: string,
+  identifier: string,
+  code: string,
+  resetId?: string,
+): RawRequest => ({
   path: '/auth/password/reset',
-  body: { identifier, code, newPassword: 'another one', confirmPassword: 'another one' },
+  body: { identifier, code, resetId, newPassword: 'another one', confirmPassword: 'another one' },
   from,
 })
 
-export const reset = (from: string, identifier: string, code: string) =>
-  sendRaw(resetRequest(from, identifier, code))
+export const reset = (from: string, identifier: string, code: string, resetId?: string) =>
+  sendRaw(resetRequest(from, identifier, code, resetId))
 
 export const wrong = refusal(422, 'otp_invalid')
 

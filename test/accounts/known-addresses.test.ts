@@ -192,6 +192,18 @@ testLocally(
         'PUT /user',
       ])
       for (const [what, client] of counted) expect([what, client]).toEqual([what, address])
+      // What is no refresh token by its form is not asked about, so it counts for nobody.
+      const asked = auth.requests.length
+      for (
+        const refreshToken of ['x', 'eleven char', 'a'.repeat(13), 'a'.repeat(50), 'ü'.repeat(12)]
+      ) {
+        expect(await post('/refresh', { refreshToken })).toMatchObject({ status: 401 })
+      }
+      expect(auth.requests).toHaveLength(asked)
+      for (const refreshToken of ['a'.repeat(12), 'a'.repeat(51)]) {
+        expect(await post('/refresh', { refreshToken })).toMatchObject({ status: 401 })
+      }
+      expect(auth.requests).toHaveLength(asked + 2)
     } finally {
       await functions.stop()
       auth.stop()

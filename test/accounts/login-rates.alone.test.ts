@@ -12,19 +12,13 @@ import {
 } from '../support/codes.ts'
 import { race, type RawRequest, sendRaw } from '../support/races.ts'
 import { ageHits, hitsByRule, plantHits } from '../support/rate-hits.ts'
-import { enforceRates } from '../support/rates.ts'
+import { defaultRates, enforceRates } from '../support/rates.ts'
 import { signInAs } from './social-sign-in.ts'
 import { refusal } from '../support/problems.ts'
 
 let lift: () => Promise<void>
 beforeAll(async () => {
-  lift = await enforceRates(variable('DATABASE_URL')!, {
-    login_identifier: 10,
-    login_address: 100,
-    login_unknown_all: 100,
-    login_unknown: 1,
-    sign_ins: 60,
-  })
+  lift = await enforceRates(variable('DATABASE_URL')!, defaultRates(/^login_/, /^sign_ins$/))
 })
 afterAll(() => lift())
 
@@ -81,15 +75,29 @@ testFromAddresses('thirty guesses at a password at once are ten', async () => {
   expect(await logIn(identifier, password)).toMatchObject(limited)
 })
 
-testFromAddresses('a hundred failed sign-ins from one address, whoever they are for', async () => {
-  await plantHits('login_address', from, 98)
-  const { identifier, password } = await signUp()
-  expect(await logIn(newEmail())).toMatchObject(wrong)
-  expect((await logIn(identifier, password)).status).toBe(200)
-  expect(await logIn(newPhone())).toMatchObject(wrong)
-  expect(await logIn(identifier, password)).toMatchObject(limited)
-  expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
-})
+testFromAddresses(
+  'three hundred failed sign-ins from one address of those who are not known there',
+  async () => {
+    const [home, neighbour] = [await signUpAt(from), await signUpAt(from)]
+    await plantHits('login_address', from, 298)
+    const { identifier, password } = await signUp()
+    expect(await logIn(newEmail())).toMatchObject(wrong)
+    // Failures of a known pair count for the pair alone.
+    for (let i = 0; i < 10; i++) expect(await logIn(home.identifier)).toMatchObject(wrong)
+    expect(await logIn(newPhone())).toMatchObject(wrong)
+    expect(await logIn(identifier, password)).toMatchObject(limited)
+    expect(await logIn(newEmail())).toMatchObject(limited)
+    expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
+    expect(await hitsByRule('login_address', from)).toEqual([['login_address', 300]])
+
+    // Whoever has signed in there before still does, with ten tries of their own.
+    expect(await logIn(home.identifier, home.password)).toMatchObject(limited)
+    for (let i = 0; i < 9; i++) expect(await logIn(neighbour.identifier)).toMatchObject(wrong)
+    expect(await logIn(neighbour.identifier, neighbour.password)).toMatchObject({ status: 200 })
+    const change = { currentPassword: neighbour.password, newPassword: randomUUID() }
+    expect(await by(neighbour, '/auth/password/change', change)).toMatchObject({ status: 204 })
+  },
+)
 
 testFromAddresses(
   'a refusal for suspension or a pending code reveals nothing about a guess',

@@ -49,9 +49,15 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
     ],
     [
       'purge_codes',
+      'private.sms_sent',
+      `(hour, sent) select now() - interval '3 days' - n * interval '1 hour', 1 from ${many}`,
+      `hour < now() - interval '2 days'`,
+    ],
+    [
+      'purge_codes',
       'private.registrations',
       `(id, phone, sealed_password, created_at)
-       select gen_random_uuid(), 'planted ' || n, '', now() - interval '2 hours' from ${many}`,
+       select gen_random_uuid(), 'planted ' || n, '', now() - interval '2 days' from ${many}`,
       `phone like 'planted %'`,
     ],
     [

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
 import { newAddress } from '../support/addresses.ts'
-import { database, type Person, signUp } from '../support/client.ts'
-import { ageHits, plantHits } from '../support/rate-hits.ts'
+import { database, newEmail, newPhone, type Person, signUp } from '../support/client.ts'
+import { ageHits, hitsByRule, plantHits } from '../support/rate-hits.ts'
+import { defaultRates, enforceRates } from '../support/rates.ts'
 import { refusal } from '../support/problems.ts'
 import { startFacade, testLocally } from '../support/facade.ts'
 
@@ -26,6 +28,62 @@ test('counters of past windows are removed', async () => {
   await ageHits(3601, subject)
   await database().query('select private.purge_rates()')
   expect(await left()).toBe(0)
+})
+
+testLocally('an address of IPv6 counts as its /64, and ten times as much as its /48', async () => {
+  const lift = await enforceRates(
+    variable('DATABASE_URL')!,
+    defaultRates(/^register_/, /^login_(address|identifier)$/, /^code_(address|unsent|used|wrong)/),
+  )
+  const functions = await startFacade()
+  try {
+    const [net, other] = ['2001:db8:48', '2001:db8:49']
+    const post = (path: string, body: object, at: string) =>
+      functions.post(`/auth${path}`, body, { 'x-forwarded-for': `${at}::1` })
+    const asks: [rule: string, ask: (at: string) => ReturnType<typeof post>][] = [
+      [
+        'register_address',
+        (at) => post('/register', { identifier: newEmail(), password: randomUUID() }, at),
+      ],
+      [
+        'code_address',
+        (at) => post('/register', { identifier: newPhone(), password: randomUUID() }, at),
+      ],
+      ['code_unsent_address', (at) => post('/password/forgot', { identifier: newPhone() }, at)],
+      [
+        'code_wrong_address',
+        (at) => post('/register/verify-otp', { identifier: newPhone(), code: '000000' }, at),
+      ],
+      ['login_address', (at) => post('/login', { identifier: newEmail(), password: 'wrong' }, at)],
+    ]
+    const rates = defaultRates(/./)
+    for (const [rule, ask] of asks) {
+      await database().query('delete from private.rate_hits where true')
+      await plantHits(rule, `${net}::/48`, rates[rule]! * 10 - 1)
+      expect((await ask(`${net}:A`)).status).toBeLessThan(429)
+      expect(await hitsByRule(rule, `${net}:a::/64`)).toEqual([[rule, 1]])
+      expect((await ask(`${net}:b`)).status).toBe(429)
+      expect(await hitsByRule(rule, `${net}:b::/64`)).toEqual([])
+      expect((await ask(`${other}:b`)).status).toBeLessThan(429)
+      await plantHits(rule, `${other}:c::/64`, rates[rule]!)
+      expect((await ask(`${other}:c`)).status).toBe(429)
+      expect((await ask(`${other}:d`)).status).toBeLessThan(429)
+    }
+    // Codes that are used allow three more, in the /48 as well.
+    await database().query('delete from private.rate_hits where true')
+    await plantHits('code_address', `${net}::/48`, 102)
+    await plantHits('code_used_address', `${net}::/48`, 1)
+    const [, [, ask]] = asks as [unknown, typeof asks[number]]
+    for (const status of [201, 429]) expect((await ask(`${net}:e`)).status).toBe(status)
+    // Of one identifier too a /48 has ten times what a /64 has.
+    const login = { identifier: newEmail(), password: 'wrong one' }
+    await plantHits('login_identifier', `${net}::/48 ${login.identifier}`, 99)
+    expect((await post('/login', login, `${net}:f`)).status).toBe(401)
+    expect((await post('/login', login, `${net}:ff`)).status).toBe(429)
+  } finally {
+    await functions.stop()
+    await lift()
+  }
 })
 
 testLocally(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { database, guest, signIn, signUp } from '../support/client.ts'
+import { database, guest, inboxOf, signIn, signUp } from '../support/client.ts'
 import { ageCodes, codeSentBy, signUpByPhone, wrongCode } from '../support/codes.ts'
 import { refusal } from '../support/problems.ts'
 import { drain } from '../support/jobs.ts'
@@ -34,13 +34,26 @@ test('requesting deletion signs out, and signing in again cancels it', async () 
   expect((await again.get('/auth/me')).body.user.id).toBe(person.id)
 })
 
+test('a code for a deletion is sent to who is signed in, and to nobody else', async () => {
+  const [person, other] = [await signUpByPhone(), await signUp()]
+  const resend = { identifier: person.identifier, purpose: 'delete' }
+  expect(await guest.post('/auth/otp/resend', resend)).toMatchObject(refusal(401, 'token_missing'))
+  expect(await other.post('/auth/otp/resend', resend)).toMatchObject({ status: 202 })
+  await ageCodes(person.identifier, 45)
+  await codeSentBy(person.identifier, () => person.post('/auth/otp/resend', resend))
+  // One came at registration.
+  expect(await inboxOf(person.identifier)).toHaveLength(2)
+  await person.post('/auth/logout')
+  expect(await person.post('/auth/otp/resend', resend)).toMatchObject(refusal(401, 'token_invalid'))
+})
+
 test('a code for a deletion lives five minutes and five wrong tries', async () => {
   const request = async (seconds: number) => {
     const person = await signUpByPhone()
     const { identifier } = person
     await ageCodes(identifier, 45)
     const resend = { identifier, purpose: 'delete' }
-    const [code] = await codeSentBy(identifier, () => guest.post('/auth/otp/resend', resend))
+    const [code] = await codeSentBy(identifier, () => person.post('/auth/otp/resend', resend))
     await ageCodes(identifier, seconds)
     return { code, confirm: (code: string) => person.post('/auth/me/delete', { code }) }
   }
@@ -59,7 +72,7 @@ test('a requested deletion is carried out after fourteen days', async () => {
   const { identifier, password } = person
   await ageCodes(identifier, 45)
   const resend = { identifier, purpose: 'delete' }
-  const [code] = await codeSentBy(identifier, () => guest.post('/auth/otp/resend', resend))
+  const [code] = await codeSentBy(identifier, () => person.post('/auth/otp/resend', resend))
   expect(await person.post('/auth/me/delete', { code: wrongCode(code) }))
     .toMatchObject(refusal(422, 'otp_invalid'))
   expect(await person.post('/auth/me/delete', { code })).toMatchObject({ status: 202 })

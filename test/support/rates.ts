@@ -1,6 +1,9 @@
 /** The rates of the project: lifted while many people sign up from one machine, then put back. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import pg from 'pg'
 import { databaseAt } from '../../local/postgres/connection.ts'
+import { root } from '../../local/stack/settings.ts'
 
 type Rate = { rule: string; max: number }
 
@@ -33,4 +36,13 @@ export async function enforceRates(url: string, rates: Record<string, number>) {
   return async () => {
     await query(url, put, [JSON.stringify(rows.map(({ rule }) => ({ rule, max: 1_000_000_000 })))])
   }
+}
+
+/** The rates that every project begins with (sql/91_data.sql), of these rules. */
+export function defaultRates(...rules: RegExp[]): Record<string, number> {
+  const [data = ''] = readFileSync(join(root, 'sql', '91_data.sql'), 'utf8')
+    .split('insert into private.settings')
+  const all = [...data.matchAll(/^ {2}\('(\w+)', (\d+), \d+,/gm)]
+    .map(([, rule, max]) => [rule!, Number(max)] as const)
+  return Object.fromEntries(all.filter(([rule]) => rules.some((one) => one.test(rule))))
 }

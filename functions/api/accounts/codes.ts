@@ -71,7 +71,27 @@ function sendCodeLater(identifier: Identifier, made: NewCode) {
 }
 
 /** What the database says of a code: whether to send it, and the times for the client. */
-export type CodeAnswer = MaybeError & { send?: boolean; resendAfter: number; expiresIn: number }
+export type CodeAnswer = MaybeError & {
+  send?: boolean
+  resendAfter: number
+  expiresIn: number
+  /** Names the attempt to reset a password. */
+  resetId?: string
+  /** An hour in which the service sends four fifths of the codes that it may. */
+  alarm?: string
+}
+
+/** Adds a code by one of the functions that count it; somebody may be running up the bill. */
+export async function addCode<T extends CodeAnswer>(
+  name: 'register_phone' | 'request_code',
+  args: Record<string, unknown>,
+  address: string,
+): Promise<T> {
+  const sms = { smsPerDay: env.smsPerDay }
+  const answer = await backend<T>(name, { ...args, ...addressArgs(address), ...sms })
+  if (answer.alarm) alarm('code_ceiling', answer.alarm)
+  return answer
+}
 
 /** Requests another code, which is sent after the answer if there is anybody to send it to. */
 export async function requestCode(
@@ -82,13 +102,13 @@ export async function requestCode(
 ): Promise<CodeAnswer> {
   requireSms(identifier)
   const code = newCode()
-  const answer = await backend<CodeAnswer>('request_code', {
+  const answer = await addCode('request_code', {
     purpose,
     identifier: identifier.value,
     registrationId,
+    accountId: c.var.caller.sub ?? null,
     hmac: codeHmac(purpose, identifier.value, code),
-    ...addressArgs(c.var.address),
-  })
+  }, c.var.address)
   const { send, expiresIn } = answer
   if (send) sendCodeLater(identifier, { purpose, code, expiresIn })
   return answer

@@ -27,12 +27,16 @@ const forgot = route({
   summary: 'Request a code to set a new password',
   description:
     'The answer is always the same and comes before anything is sent, so it does not tell ' +
-    'whether there is such an account. Go on with `POST /auth/password/reset`.',
-  errors: ['sms_not_configured'],
+    'whether there is such an account. Go on with `POST /auth/password/reset`, naming `resetId`.',
+  errors: ['sms_not_configured', 'rate_limited'],
+  unlimited: true,
   request: body(z.strictObject({ identifier: Identifier })),
   responses: {
     202: json(
-      z.object({ resendAfter }).openapi('CodeRequested', {
+      z.object({
+        resendAfter,
+        resetId: z.uuid().describe('Names this attempt, whether or not there is such an account.'),
+      }).openapi('CodeRequested', {
         description: 'A code is on its way, if there is such an account.',
       }),
       'Always, whether or not there is such an account.',
@@ -51,12 +55,15 @@ const reset = route({
   summary: 'Set a new password with a code; all sessions end',
   description:
     'Takes the code of `POST /auth/password/forgot`. Every session of the account ends: sign in ' +
-    'with the new password.',
-  errors: ['otp_invalid', 'otp_expired', 'otp_locked'],
+    'with the new password. Send `resetId` along: then nobody else at your address can use up your ' +
+    'tries, nor does it matter from where you go on.',
+  errors: ['otp_invalid', 'otp_expired', 'otp_locked', 'rate_limited'],
+  unlimited: true,
   request: body(
     z.strictObject({
       identifier: Identifier,
       code: Code,
+      resetId: z.uuid().optional().describe('From the request for this code.'),
       newPassword: NewPassword,
       confirmPassword: z.string().describe('The same password once more.'),
     }).refine((given) => given.newPassword === given.confirmPassword, same),
@@ -86,6 +93,8 @@ async function isCurrentPassword(identifier: Identifier, password: string, addre
   return tokens !== undefined
 }
 
+const reported = ['code_address', 'code_unsent_address', 'code_service']
+
 type Verified = MaybeError & { codeId: string; accountId: string | null }
 
 export const passwords = area()
@@ -93,16 +102,18 @@ export const passwords = area()
     const { identifier } = c.req.valid('json')
     const answer = await requestCode(c, identifier, 'reset')
     // Limits of the address and the service are reported; those of the identifier stay silent.
-    if (['code_address', 'code_service'].includes(answer.error?.rule ?? '')) throwIfError(answer)
-    return send(c, JSON.stringify({ resendAfter: answer.resendAfter }), 202)
+    if (reported.includes(answer.error?.rule ?? '')) throwIfError(answer)
+    const { resendAfter, resetId } = answer
+    return send(c, JSON.stringify({ resendAfter, resetId }), 202)
   })
   .openapi(reset, async (c) => {
-    const { identifier, code, newPassword } = c.req.valid('json')
+    const { identifier, code, resetId, newPassword } = c.req.valid('json')
     const verified = await backend<Verified>('verify_code', {
       purpose: 'reset',
       identifier: identifier.value,
       hmac: codeHmac('reset', identifier.value, code),
       ...addressArgs(c.var.address),
+      resetId,
     })
     throwIfError(verified)
     if (!verified.accountId) throw new Refusal('otp_invalid', { attemptsLeft: 0 })

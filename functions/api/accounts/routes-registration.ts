@@ -9,12 +9,13 @@ import {
   unknownPassword,
   unseal,
 } from '../../_shared/crypto.ts'
-import { backend, setRateHeaders } from '../../_shared/db.ts'
+import { backend, call, setRateHeaders } from '../../_shared/db.ts'
 import { Code, Identifier, NewPassword, PersonName } from '../../_shared/identifiers.ts'
 import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
 import { createUser, isDecoy } from '../../_shared/supabase-auth.ts'
+import { validationError } from '../../_shared/validation.ts'
 import { area, body, Count, json, route, send, withoutToken } from '../http/route.ts'
-import { type CodeAnswer, requestCode, requireSms, sendCode } from './codes.ts'
+import { addCode, type CodeAnswer, requestCode, requireSms, sendCode } from './codes.ts'
 import { resendAfter, Session } from './schemas.ts'
 import { openSession } from './session.ts'
 
@@ -52,7 +53,8 @@ const register = {
   description:
     'An email is an account at once: sign in next. For a Kuwaiti phone a code of six digits is ' +
     'sent by SMS, and the account is made when it is verified (`POST ' +
-    '/auth/register/verify-otp`) within the hour. At most 30 an hour from one address.',
+    '/auth/register/verify-otp`) within the hour. At most 600 an hour from one address, where one ' +
+    'whose identifier has an account counts as five.',
   errors: [
     'email_taken',
     'phone_taken',
@@ -88,7 +90,8 @@ const verify = route({
     'is locked. Send `registrationId` along: it makes the account the one of this very ' +
     'registration, with its password and name. Without it, and if several people tried this ' +
     'number, the account has no password until it is reset.',
-  errors: ['otp_invalid', 'otp_expired', 'otp_locked', 'phone_taken'],
+  errors: ['otp_invalid', 'otp_expired', 'otp_locked', 'phone_taken', 'rate_limited'],
+  unlimited: true,
   request: body(z.strictObject({
     identifier: Identifier,
     code: Code,
@@ -98,7 +101,6 @@ const verify = route({
 })
 
 const resend = route({
-  ...withoutToken,
   tags,
   operationId: 'resend_otp',
   method: 'post',
@@ -107,8 +109,16 @@ const resend = route({
   description:
     'Every 45 seconds at most, and some an hour: see the rates of the introduction. The answer ' +
     'is the same for an identifier that nobody has. `registrationId` names the registration ' +
-    'that the code is for.',
-  errors: ['otp_resend_too_soon', 'sms_not_configured'],
+    'that the code is for. A code to delete an account needs its token, and goes to its own phone ' +
+    'or email only.',
+  errors: [
+    'otp_resend_too_soon',
+    'sms_not_configured',
+    'token_missing',
+    'token_expired',
+    'rate_limited',
+  ],
+  unlimited: true,
   request: body(z.strictObject({
     identifier: Identifier,
     purpose: z.enum(['register', 'reset', 'delete']).describe('What the code is for.'),
@@ -126,11 +136,15 @@ const resend = route({
 
 type Given = z.output<typeof Registration>
 
+/** Counted as a registration: limit, what remains, seconds until it starts anew. */
+type Counted = MaybeError & { rate: string }
+
 async function registerEmail(c: ApiContext, { identifier, password, fullName }: Given) {
   if (isDecoy(identifier)) throw new Refusal('identifier_invalid')
-  const rate = { rule: 'register_address', subject: c.var.address, context: c }
   const claim = { email: identifier.value }
-  await backend('claim_email', claim, rate)
+  const claimed = await backend<Counted>('claim_email', { ...claim, address: c.var.address })
+  setRateHeaders(c, claimed.rate.split(','))
+  throwIfError(claimed)
   try {
     const accountId = await createUser({ identifier, password, fullName })
     return { accountId, status: 'active' }
@@ -145,15 +159,14 @@ async function registerPhone(c: ApiContext, { identifier, password, fullName }: 
   const phone = identifier.value
   const registrationId = crypto.randomUUID()
   const code = newCode()
-  const answer = await backend<CodeAnswer & { rate: string }>('register_phone', {
+  const answer = await addCode<CodeAnswer & Counted>('register_phone', {
     phone,
     registrationId,
     sealedPassword: await seal(password, phone),
     fullName: fullName ?? null,
     hmac: codeHmac('register', phone, code),
-    ...addressArgs(c.var.address),
-  })
-  setRateHeaders(c, answer.rate?.split(','))
+  }, c.var.address)
+  setRateHeaders(c, answer.rate.split(','))
   throwIfError(answer)
   const { resendAfter, expiresIn } = answer
   await sendCode(identifier, { purpose: 'register', code, expiresIn })
@@ -183,13 +196,22 @@ async function createVerifiedUser(identifier: Identifier, verified: Verified): P
   return password
 }
 
+/** Whoever is refused for a short password may still type a code that somebody else's attempt sent. */
+async function refuseMalformed(c: ApiContext, error: z.ZodError): Promise<never> {
+  const { data: identifier } = Identifier.safeParse(Object(await c.req.json()).identifier)
+  if (identifier?.kind === 'phone') {
+    await backend('add_refused_registration', { phone: identifier.value })
+  }
+  throw new Refusal(...validationError(error))
+}
+
 export const registration = area()
 for (const one of [registerShort, registerLong]) {
   registration.openapi(one, async (c) => {
     const given = c.req.valid('json')
     const by = given.identifier.kind === 'phone' ? registerPhone : registerEmail
     return send(c, JSON.stringify(await by(c, given)), 201)
-  })
+  }, (result, c) => result.success ? undefined : refuseMalformed(c, result.error))
 }
 registration.openapi(verify, async (c) => {
   const { identifier, code, registrationId } = c.req.valid('json')
@@ -207,6 +229,11 @@ registration.openapi(verify, async (c) => {
 })
 registration.openapi(resend, async (c) => {
   const { identifier, purpose, registrationId } = c.req.valid('json')
+  if (purpose === 'delete') {
+    const { role, ignored } = c.var.caller
+    if (role === 'anon') throw new Refusal(ignored ?? 'token_missing')
+    await call(c, 'check_session', {})
+  }
   const answer = await requestCode(c, identifier, purpose, registrationId)
   throwIfError(answer)
   return send(c, JSON.stringify({ resendAfter: answer.resendAfter }), 202)

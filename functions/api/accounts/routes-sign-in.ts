@@ -28,7 +28,14 @@ const login = route({
   description:
     'Takes an email or a phone in any spelling. An unknown identifier and a wrong password are ' +
     'the same 401. Signing in cancels a deletion that was requested.',
-  errors: ['invalid_credentials', 'account_awaiting_otp', 'account_suspended', 'account_banned'],
+  errors: [
+    'invalid_credentials',
+    'account_awaiting_otp',
+    'account_suspended',
+    'account_banned',
+    'rate_limited',
+  ],
+  unlimited: true,
   request: body(z.strictObject({
     identifier: Identifier,
     password: Password,
@@ -47,7 +54,8 @@ const refresh = route({
   description:
     'Each refresh token is used once and replaced: store both new tokens before anything else, ' +
     'and let one request at a time refresh. 401 means that the session is over: sign in again.',
-  errors: ['token_invalid', 'account_suspended', 'account_banned'],
+  errors: ['token_invalid', 'account_suspended', 'account_banned', 'rate_limited'],
+  unlimited: true,
   request: body(
     z.strictObject({
       refreshToken: z.string().min(1).max(1024).describe('Of the session, unused.'),

@@ -59,7 +59,9 @@ const described = (provider: ProviderName) => ({
     'account_banned',
     'email_taken',
     'provider_disabled',
+    'rate_limited',
   ] as const,
+  unlimited: true,
   responses: {
     200: json(SocialSession, 'Signed in.'),
   },
@@ -88,11 +90,8 @@ const apple = route({
 type Entry = MaybeError & { announcementId: string; exists: boolean; hasName: boolean }
 
 /** Whether this request is the one to create the account: of many at once only one may. */
-const isFirst = (email: string) =>
-  backend('claim_email', { email }).then(() => true, (error) => {
-    if (error.message === 'email_taken') return false
-    throw error
-  })
+const isFirst = async (email: string) =>
+  !(await backend<MaybeError>('claim_email', { email })).error
 
 /** Creates the account of a verified email; false when another request does so at the moment. */
 async function createUserByEmail(email: string, fullName: string | undefined): Promise<boolean> {

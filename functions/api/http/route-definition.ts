@@ -25,7 +25,10 @@ export type RouteDefinition = Omit<RouteConfig, 'middleware'> & {
   reads?: boolean
   /** Takes an Idempotency-Key: `call` keeps the answer. */
   idempotent?: boolean
-  /** Refused writes are not counted: for a provider that sends again what was not understood. */
+  /**
+   * Refused writes are not counted in the worker: for a provider that sends again what was not
+   * understood, and for signing in, where neighbours at one address would refuse each other.
+   */
   unlimited?: boolean
   /** The code for a key that the route does not know, where it has its own. */
   unknownKey?: ErrorCode

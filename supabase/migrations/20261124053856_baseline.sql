@@ -90,12 +90,22 @@ create table private.rates (
   rule text primary key,
   max integer not null constraint rates_max_is_positive check (max > 0),
   seconds integer not null constraint rates_seconds_is_positive check (seconds > 0),
-  note text not null
+  note text not null,
+  earned_by text,
+  earns integer,
+  most integer,
+  constraint rates_earn_up_to_an_end check (
+    num_nulls(earned_by, earns, most) = 3
+    or num_nulls(earned_by, earns, most) = 0 and earns > 0 and (most >= max or max >= 1000000))
 );
 comment on table private.rates is 'What may be done how often; change a row to change the rate.';
 comment on column private.rates.max is
   'Hits allowed within the window; a million or more means no limit.';
 comment on column private.rates.seconds is 'Length of the sliding window in seconds.';
+comment on column private.rates.earned_by is
+  'Another rule, each of whose hits for the same subject within the window allows more of this one.';
+comment on column private.rates.earns is 'How many more each of those allows.';
+comment on column private.rates.most is 'Hits allowed at most, however many those are.';
 alter table private.rates enable row level security;
 create policy "nobody but functions of their owner" on private.rates using (false);
 
@@ -461,11 +471,11 @@ create trigger settings_of_functions_are_theirs
 -- Rates: how often something may be done, counted exactly even when calls arrive at once.
 --
 -- A sliding log of the last hits for each rule and subject. A rule with a max of a million or more
--- is off and writes nothing. The rules and their numbers: 91_data.sql.
+-- is off and writes nothing. The rules and their numbers: 91_data.sql. What callers do is counted by
+-- 2_rules_rates_actions.sql.
 --
--- What an account does is counted by the function that does it, in its transaction (count_action).
--- What cannot be taken back, and what may fail after it has already cost something, is counted and
--- committed before it is tried (count_rate, require_rate).
+-- One address of IPv4 may be that of thousands: phone companies let their customers share it. One
+-- customer of IPv6 has a /64, often a /48.
 
 create function private.log_hit(
   rule text, subject text, "limit" integer, seconds integer,
@@ -509,8 +519,25 @@ $$;
 comment on function private.log_hit is
   'Logs one hit where the limit has room for it; as count_hit, which knows the limit of a rule.';
 
+create function private.hits_within(rule text, subject text, seconds integer) returns integer
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+begin
+  return coalesce((
+    select cardinality(counted.hits)
+      - width_bucket(clock_timestamp() - make_interval(secs => seconds), counted.hits)
+    from private.rate_hits as counted
+    where counted.rule = hits_within.rule and counted.subject = hits_within.subject
+  ), 0);
+end
+$$;
+comment on function private.hits_within is 'How many hits of a subject are not older than this.';
+
 create function private.count_hit(
-  rule text, subject text, allowed integer default null,
+  rule text, subject text, allowed integer default null, times integer default 1,
   out "limit" integer, out remaining integer, out reset integer, out hit timestamptz
 )
   language plpgsql
@@ -518,25 +545,54 @@ create function private.count_hit(
   set search_path = ''
 as $$
 declare
-  seconds integer;
+  rate private.rates;
   logged record;
 begin
-  select coalesce(allowed, rates.max), coalesce(allowed, rates.max), 0, rates.seconds
-  into "limit", remaining, reset, seconds
-  from private.rates where rates.rule = count_hit.rule;
+  select * into rate from private.rates where rates.rule = count_hit.rule;
+  "limit" := coalesce(allowed, rate.max);
   if not found or "limit" >= 1000000 then
+    remaining := "limit";
+    reset := 0;
     hit := clock_timestamp();
     return;
   end if;
-  logged := private.log_hit(rule, subject, "limit", seconds);
+  "limit" := "limit" * times;
+  if rate.earned_by is not null then
+    "limit" := least(rate.most * times,
+      "limit" + rate.earns * private.hits_within(rate.earned_by, subject, rate.seconds));
+  end if;
+  logged := private.log_hit(rule, subject, "limit", rate.seconds);
   remaining := logged.remaining;
   reset := logged.reset;
   hit := logged.hit;
 end
 $$;
 comment on function private.count_hit is
-  'Counts one hit, against allowed instead of the max of the rule where that is given. hit is null '
-  'when the rate was used up; reset is the seconds until there is room.';
+  'Counts one hit, against allowed instead of the max of the rule where that is given, and so many '
+  'times of it. hit is null when the rate was used up; reset is the seconds until there is room.';
+
+create function private.keep_hit(rule text, subject text) returns void
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+declare
+  rate private.rates;
+begin
+  select * into rate from private.rates where rates.rule = keep_hit.rule and rates.max < 1000000;
+  if not found then
+    return;
+  end if;
+  insert into private.rate_hits as kept (rule, subject, hits, expires_at)
+  values (keep_hit.rule, keep_hit.subject, array[clock_timestamp()],
+    clock_timestamp() + make_interval(secs => rate.seconds))
+  on conflict on constraint rate_hits_pkey do update
+  set hits = kept.hits[greatest(1, cardinality(kept.hits) - rate.max + 2):] || clock_timestamp(),
+      expires_at = clock_timestamp() + make_interval(secs => rate.seconds);
+end
+$$;
+comment on function private.keep_hit is
+  'Keeps the newest hits of a rule that limits nothing itself, as many as its max.';
 
 create function private.uncount_hit(rule text, subject text, hit timestamptz) returns void
   language plpgsql
@@ -562,33 +618,71 @@ end
 $$;
 comment on function private.uncount_hits is 'Takes back what private.count_hits counted.';
 
+create function private.rate_subjects(subject text) returns text[]
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  block constant text := substring(subject from '^(?:[0-9a-f]{1,4}:){3}(?=[0-9a-f]{1,4}::/64)');
+begin
+  return array_remove(
+    array[subject, block || ':/48' || split_part(subject, '::/64', 2)], null);
+end
+$$;
+comment on function private.rate_subjects is
+  'As what a subject counts: an address of IPv6, given as /64, also as its /48, which has ten times '
+  'the limit.';
+
 create function private.count_hits(
-  rules text[], subjects text[], out refused text, out reset integer, out hits jsonb
+  rules text[], subjects text[],
+  out refused text, out "limit" integer, out remaining integer, out reset integer, out hits jsonb
 )
   language plpgsql
   set search_path = ''
 as $$
 declare
+  every_subject text[];
   counted record;
 begin
   hits := '[]';
   for nth in 1 .. cardinality(rules) loop
-    counted := private.count_hit(rules[nth], subjects[nth]);
-    if counted.hit is null then
-      perform private.uncount_hits(hits);
-      refused := rules[nth];
-      reset := counted.reset;
-      hits := null;
-      return;
-    end if;
-    hits := hits || jsonb_build_object(
-      'rule', rules[nth], 'subject', subjects[nth], 'hit', counted.hit);
+    continue when rules[nth] is null;
+    every_subject := private.rate_subjects(subjects[nth]);
+    for block in 1 .. cardinality(every_subject) loop
+      counted := private.count_hit(
+        rules[nth], every_subject[block], times => case block when 1 then 1 else 10 end);
+      if "limit" is null or counted.hit is null then
+        "limit" := counted."limit";
+        remaining := counted.remaining;
+        reset := counted.reset;
+      end if;
+      if counted.hit is null then
+        perform private.uncount_hits(hits);
+        refused := rules[nth];
+        hits := null;
+        return;
+      end if;
+      hits := hits || jsonb_build_object(
+        'rule', rules[nth], 'subject', every_subject[block], 'hit', counted.hit);
+    end loop;
   end loop;
 end
 $$;
 comment on function private.count_hits is
   'Counts one hit for each rule and subject, in this order, or none at all: refused is the first '
-  'rule that is used up, reset the seconds until it has room.';
+  'rule that is used up, reset the seconds until it has room. limit and remaining are those of that '
+  'rule, else of the first. A rule of null is left out.';
+
+grant execute on function private.count_hit, private.uncount_hit, private.uncount_hits to backend;
+
+-- sql/01_base/2_rules_rates_actions.sql
+
+-- Rates of what callers do: counted and refused for the calling account.
+--
+-- What an account does is counted by the function that does it, in its transaction (count_action).
+-- What cannot be taken back, and what may fail after it has already cost something, is counted and
+-- committed before it is tried (count_rate, require_rate).
 
 create function private.refuse_rate(rate text) returns void
   language plpgsql
@@ -671,29 +765,38 @@ comment on function private.unproven_limit is
   'The limit for an account without a proven phone or email, where the rule has one; null for '
   'other accounts.';
 
-create function private.count_rate(rule text, subject text default null) returns void
+create function private.count_rate(rule text, address text) returns void
   language plpgsql
   security definer -- reads who calls and writes a closed table
   set search_path = ''
 as $$
 declare
   caller_id uuid;
+  unproven_limit integer;
   refusal jsonb;
+  shared record;
   counted record;
   rate text;
 begin
-  -- With a subject, such as an address, the caller need not be signed in.
-  if subject is null then
-    caller_id := private.account_id();
-    refusal := case when caller_id is null then private.caller_refusal() end;
-  end if;
-
-  if refusal is null then
-    counted := private.count_hit(count_rate.rule, coalesce(count_rate.subject, caller_id::text),
-      private.unproven_limit(count_rate.rule, caller_id));
-    rate := format('%s,%s,%s', counted."limit", counted.remaining, counted.reset);
-    if counted.hit is null then
-      refusal := jsonb_build_object('status', 429);
+  caller_id := private.account_id();
+  if caller_id is null then
+    refusal := private.caller_refusal();
+  else
+    unproven_limit := private.unproven_limit(rule, caller_id);
+    -- An account without a proven phone or email costs nothing, so those of one address share a limit.
+    shared := private.count_hits(
+      array[case when unproven_limit is not null then rule || '_unproven_address' end],
+      array[address]);
+    if shared.refused is not null then
+      rate := format('%s,0,%s', shared."limit", shared.reset);
+      refusal := '{"status":429}';
+    else
+      counted := private.count_hit(rule, caller_id::text, unproven_limit);
+      rate := format('%s,%s,%s', counted."limit", counted.remaining, counted.reset);
+      if counted.hit is null then
+        perform private.uncount_hits(shared.hits);
+        refusal := '{"status":429}';
+      end if;
     end if;
   end if;
   -- Losing a counter in a crash does no harm, so the commit need not wait for the disk.
@@ -709,7 +812,7 @@ end
 $$;
 comment on function private.count_rate is
   'Counts a call before it is tried, in a transaction of its own, so that a failing call counts '
-  'too. Never raises: private.require_rate raises its verdict after the commit.';
+  'too; where the account has no proven phone or email also for its address. Never raises: private.require_rate raises its verdict after the commit.';
 
 create function private.require_rate() returns void
   language plpgsql
@@ -730,9 +833,7 @@ $$;
 comment on function private.require_rate is
   'Raises what private.count_rate decided, else keeps the rate for the headers of the answer.';
 
-grant execute on function private.count_hit, private.uncount_hit, private.uncount_hits,
-  private.count_rate
-  to backend;
+grant execute on function private.count_rate to backend;
 grant execute on function private.count_action to authenticated;
 grant execute on function private.refuse_rate, private.require_rate to anon, authenticated, backend;
 
@@ -1673,14 +1774,17 @@ create table private.registrations (
   created_at timestamptz not null default now()
 );
 comment on table private.registrations is
-  'Attempts to register a phone, refused ones too; deleted at verification or after an hour.';
+  'Attempts to register a phone, refused ones too; deleted at verification. After an hour it is only '
+  'known, for a day, that there was one.';
 comment on column private.registrations.id is
   'Secret: whoever names it (registrationId) made the attempt.';
 comment on column private.registrations.sealed_password is
-  'AES-GCM, with a key of the functions; null in the one row that stands for refused attempts.';
+  'AES-GCM, with a key of the functions; null in the one row that stands for refused and old attempts.';
 create index registrations_phone_idx on private.registrations (phone, created_at desc);
 create index registrations_created_at_idx on private.registrations (created_at);
--- One row stands for all refused attempts: it says that somebody else may have tried.
+create index registrations_sealed_idx on private.registrations (created_at)
+  where sealed_password is not null;
+-- One row stands for all refused and old attempts: it says that somebody else may have tried.
 create unique index registrations_refused_key on private.registrations (phone)
   where sealed_password is null;
 alter table private.registrations enable row level security;
@@ -1702,6 +1806,7 @@ create table private.codes (
     constraint codes_purpose_is_known check (purpose in ('register', 'reset', 'delete')),
   identifier text not null,
   registration_id uuid references private.registrations (id) on delete cascade,
+  reset_id uuid,
   account_id uuid references public.accounts (id) on delete cascade,
   hmac bytea not null,
   requested_by bytea,
@@ -1715,6 +1820,8 @@ comment on table private.codes is 'One-time codes: a short life, few tries, one 
 comment on column private.codes.purpose is 'register, reset or delete; a code serves one of them.';
 comment on column private.codes.identifier is 'The phone or email it was sent to.';
 comment on column private.codes.registration_id is 'The registration it belongs to (register).';
+comment on column private.codes.reset_id is
+  'What password/forgot answered with (reset): whoever names it (resetId) asked for the code.';
 comment on column private.codes.hmac is 'HMAC-SHA256 of purpose, identifier and code.';
 comment on column private.codes.requested_by is
   'The address that asked for it, as private.address_mark of the identifier; null if unknown.';
@@ -1728,6 +1835,16 @@ create index codes_account_idx on private.codes (account_id);
 create index codes_created_at_idx on private.codes (created_at);
 alter table private.codes enable row level security;
 create policy "nobody but functions of their owner" on private.codes using (false);
+
+create table private.sms_sent (
+  hour timestamptz primary key,
+  sent integer not null
+);
+comment on table private.sms_sent is
+  'How many SMS went out in each hour, for SMS_PER_DAY; kept for two days.';
+comment on column private.sms_sent.hour is 'When it began; days are those of Asia/Kuwait.';
+alter table private.sms_sent enable row level security;
+create policy "nobody but functions of their owner" on private.sms_sent using (false);
 
 create table private.known_addresses (
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -1885,22 +2002,24 @@ create trigger accounts_act_as_an_active_identity
 
 -- Codes: how long one lives, how many tries it has, how soon another may be asked for.
 --
--- Unknown addresses use up neither the tries nor the codes of whoever requested one.
+-- Unknown addresses use up neither the tries nor the codes of whoever requested one. Of one address,
+-- which may be that of thousands, only what is really sent counts, and codes that are used allow more:
+-- who only runs up the bill closes it for new numbers, for an hour, and for nothing else.
 
 create function private.code_limits(
   out resend_after integer, out life interval, out attempt_life interval,
-  out tries integer, out unknown_tries integer
+  out contested_for interval, out tries integer, out unknown_tries integer
 )
   language sql
   immutable
   set search_path = ''
 as $$
-  select 45, interval '5 minutes', interval '1 hour', 5, 3
+  select 45, interval '5 minutes', interval '1 hour', interval '24 hours', 5, 3
 $$;
 comment on function private.code_limits is
   'The limits of codes: seconds until another may be asked for, how long a code and a registration '
-  'live, wrong guesses allowed to whoever asked for it or names its registration, and to everybody '
-  'else together.';
+  'live, how long an attempt on a phone makes the next ones contested, wrong guesses allowed to whoever asked for it or names its attempt, and to everybody else '
+  'together.';
 
 alter table private.codes add constraint codes_tries_are_few check (
   tries between 0 and (private.code_limits()).tries
@@ -1926,8 +2045,88 @@ $$;
 comment on function private.code_wait is
   'Seconds until this address may ask for another code; 0 or null means now.';
 
-create function private.code_refusal(
-  purpose text, identifier text, requested_by bytea, address text, is_known boolean
+create function private.codes_place(identifier text, address text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  -- Addresses of mail cost nothing: their use must not earn SMS.
+  select address || case when identifier like '+%' then '' else ' mail' end
+$$;
+comment on function private.codes_place is
+  'As what an address counts for the codes that go out by its requests.';
+
+create function private.count_use(identifier text, address text, address_hash text) returns void
+  language plpgsql
+  security definer -- counts in a closed table
+  set search_path = ''
+as $$
+begin
+  -- What is sent to whom the address is known to does not count there, so its use earns nothing.
+  if not private.is_known_address(private.account_with(identifier), address_hash)
+    and (private.count_hit('code_used', identifier)).hit is not null then
+    perform private.keep_hit('code_used_address', place)
+    from unnest(private.rate_subjects(private.codes_place(identifier, address))) as place;
+  end if;
+end
+$$;
+comment on function private.count_use is
+  'Counts that a code was used: one for each phone or email a day allows its address to request more.';
+
+create function private.count_sending(
+  is_sms boolean, is_favored boolean, sends boolean, sms_per_day integer,
+  out reset integer, out alarm text
+)
+  language plpgsql
+  security definer -- counts in closed tables
+  set search_path = ''
+as $$
+declare
+  -- The last fifth is for those who are no strangers.
+  reserved constant numeric := 0.8;
+  share constant numeric := case when is_favored then 1 else reserved end;
+  a_minute constant integer := (select max from private.rates where rule = 'code_service');
+  this_hour constant timestamptz := date_trunc('hour', clock_timestamp());
+  today constant timestamptz := date_trunc('day', this_hour, 'Asia/Kuwait');
+  per_hour constant numeric := ceil(sms_per_day / 12.0);
+  counted record;
+  in_hour integer;
+  in_day integer;
+begin
+  counted := private.count_hit('code_service', 'all', ceil(a_minute * share)::integer);
+  if counted.hit is null then
+    reset := counted.reset;
+  elsif is_sms and sms_per_day > 0 then
+    insert into private.sms_sent (hour, sent) values (this_hour, 1)
+    on conflict on constraint sms_sent_pkey do update set sent = sms_sent.sent + 1
+    returning sms_sent.sent into in_hour;
+    select sum(sms_sent.sent) into in_day from private.sms_sent where sms_sent.hour >= today;
+    reset := ceil(extract(epoch from case
+      when in_day > ceil(sms_per_day * share) then today + interval '1 day'
+      when in_hour > ceil(per_hour * share) then this_hour + interval '1 hour'
+    end - clock_timestamp()));
+  end if;
+  if (
+    counted.hit is null or counted."limit" - counted.remaining >= ceil(a_minute * reserved)
+    or in_hour >= ceil(per_hour * reserved) or in_day >= ceil(sms_per_day * reserved)
+  ) and (private.count_hit('code_alarm', 'all')).hit is not null then
+    alarm := to_char(this_hour at time zone 'Asia/Kuwait', 'YYYY-MM-DD HH24:MI');
+  end if;
+  -- Where nothing is sent it was counted only so that the answer is the same.
+  if reset is not null or not sends then
+    perform private.uncount_hit('code_service', 'all', counted.hit);
+    update private.sms_sent set sent = sms_sent.sent - 1
+    where sms_sent.hour = this_hour and in_hour is not null;
+  end if;
+end
+$$;
+comment on function private.count_sending is
+  'Counts one code that the service sends, by SMS or mail. reset: the seconds until it may, where it '
+  'may not now; alarm: the hour, once in each from four fifths of a ceiling on.';
+
+create function private.count_code(
+  purpose text, identifier text, requested_by bytea, address text, is_known boolean, sends boolean,
+  sms_per_day integer
 ) returns jsonb
   language plpgsql
   security definer -- counts in a closed table
@@ -1935,35 +2134,51 @@ create function private.code_refusal(
 as $$
 declare
   wait constant integer := private.code_wait(purpose, identifier, requested_by);
+  place constant text := private.codes_place(identifier, address);
   pair constant text := address || ' ' || identifier;
   counted record;
+  sending record;
 begin
   if wait > 0 then
-    return jsonb_build_object(
-      'code', 'otp_resend_too_soon', 'detail', jsonb_build_object('retryAfter', wait));
+    return jsonb_build_object('error', jsonb_build_object(
+      'code', 'otp_resend_too_soon', 'detail', jsonb_build_object('retryAfter', wait)));
   end if;
-  -- The limit of the whole service comes last, so that one noisy caller cannot use it up. Unknown
-  -- addresses share a limit; one that the account knows has one of its own.
   if is_known then
-    counted := private.count_hits(
-      '{code_address,code_known_hour,code_known_day,code_service}',
-      array[address, pair, pair, 'all']);
+    counted := private.count_hits('{code_known_hour,code_known_day}', array[pair, pair]);
   else
+    -- Whether or not there is anybody to send to, both limits of the address apply: so neither tells.
     counted := private.count_hits(
-      '{code_address,code_unknown_hour,code_unknown_day,code_unknown_all_hour,code_unknown_all_day,'
-        'code_service}',
-      array[address, pair, pair, identifier, identifier, 'all']);
+      array['code_address',
+        case when purpose = 'reset' or not sends then 'code_unsent_address' end,
+        'code_unknown_hour', 'code_unknown_day', 'code_unknown_all_hour', 'code_unknown_all_day'],
+      array[place, address, pair, pair, identifier, identifier]);
   end if;
-  return case when counted.refused is not null then jsonb_build_object(
-    'code', case counted.refused
-      when 'code_service' then 'service_unavailable' else 'rate_limited' end,
-    'rule', counted.refused,
-    'detail', jsonb_build_object('retryAfter', counted.reset)) end;
+  if counted.refused is not null then
+    return jsonb_build_object('error', jsonb_build_object(
+      'code', 'rate_limited', 'rule', counted.refused,
+      'detail', jsonb_build_object('retryAfter', counted.reset)));
+  end if;
+
+  -- The limits of the whole service come last, so that one noisy caller cannot use them up.
+  sending := private.count_sending(
+    identifier like '+%',
+    is_known or private.hits_within('code_used_address', place, 86400) > 0,
+    sends, sms_per_day);
+  perform private.uncount_hit(taken.rule, taken.subject, taken.hit)
+  from jsonb_to_recordset(counted.hits) as taken (rule text, subject text, hit timestamptz)
+  where sending.reset is not null
+    or taken.rule = case when sends then 'code_unsent_address' else 'code_address' end;
+  return jsonb_strip_nulls(jsonb_build_object(
+    'alarm', sending.alarm,
+    'error', case when sending.reset is not null then jsonb_build_object(
+      'code', 'service_unavailable', 'rule', 'code_service',
+      'detail', jsonb_build_object('retryAfter', sending.reset)) end));
 end
 $$;
-comment on function private.code_refusal is
-  'Counts one code that is sent; else returns the refusal, counting nothing, when it is too soon '
-  'or the address, the phone or email, or the service is at its rate.';
+comment on function private.count_code is
+  'Counts one code that is requested, and where there is somebody to send it to one that is sent; '
+  'else {error}, counting nothing, when it is too soon or the address, the phone or email, or the '
+  'service is at its rate. {alarm}: the service sends four fifths of what it may.';
 
 -- sql/03_accounts/2_rules_deleted_accounts.sql
 
@@ -2883,7 +3098,7 @@ grant execute on function
 
 create function private.add_code(
   purpose text, identifier text, hmac text, requested_by bytea, registration_id uuid,
-  account_id uuid, is_named boolean
+  account_id uuid, is_named boolean, reset_id uuid default null
 ) returns void
   language plpgsql
   security definer -- writes a closed table
@@ -2895,8 +3110,10 @@ begin
     and codes.registration_id is not distinct from add_code.registration_id
     and (is_named or codes.requested_by = add_code.requested_by)
     and not codes.replaced;
-  insert into private.codes (purpose, identifier, hmac, requested_by, registration_id, account_id)
-  values (purpose, identifier, decode(hmac, 'hex'), requested_by, registration_id, account_id);
+  insert into private.codes
+    (purpose, identifier, hmac, requested_by, registration_id, account_id, reset_id)
+  values
+    (purpose, identifier, decode(hmac, 'hex'), requested_by, registration_id, account_id, reset_id);
 end
 $$;
 comment on function private.add_code is
@@ -2904,7 +3121,8 @@ comment on function private.add_code is
   'another address had asked for it and nobody named the registration.';
 
 create function private.request_code(
-  purpose text, identifier text, registration_id uuid, hmac text, address text, address_hash text
+  purpose text, identifier text, registration_id uuid, account_id uuid, hmac text, address text,
+  address_hash text, sms_per_day integer
 ) returns jsonb
   language plpgsql
   security definer -- for guests: reads accounts and writes closed tables
@@ -2913,20 +3131,13 @@ as $$
 declare
   terms constant record := private.code_limits();
   requester constant bytea := private.address_mark(identifier, address_hash);
-  answer jsonb := jsonb_build_object(
-    'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer);
   holder constant uuid := private.account_with(identifier);
-  refusal jsonb;
+  answer jsonb;
+  reset uuid;
   attempt uuid;
   account uuid;
 begin
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
-  refusal := private.code_refusal(
-    purpose, identifier, requester, address, private.is_known_address(holder, address_hash));
-  if refusal is not null then
-    return answer || jsonb_build_object('error', refusal);
-  end if;
-
   if purpose = 'register' then
     select registrations.id into attempt from private.registrations
     where registrations.phone = identifier
@@ -2941,17 +3152,38 @@ begin
     limit 1;
   else
     select accounts.id into account from public.accounts
-    where accounts.id = holder and private.may_act(accounts);
+    where accounts.id = holder and private.may_act(accounts)
+      and (purpose = 'reset' or holder = request_code.account_id);
+  end if;
+  if purpose = 'reset' then
+    -- Requests of one address are one attempt, also where one of them comes too soon.
+    select codes.reset_id into reset from private.codes
+    where codes.identifier = request_code.identifier and codes.purpose = 'reset'
+      and codes.requested_by = requester and codes.created_at > now() - terms.attempt_life
+    order by codes.created_at desc
+    limit 1;
+    reset := coalesce(reset, gen_random_uuid());
+  end if;
+
+  answer := jsonb_build_object(
+    'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer,
+    'resetId', reset, 'send', coalesce(attempt, account) is not null);
+  answer := answer || private.count_code(
+    purpose, identifier, requester, address, private.is_known_address(holder, address_hash),
+    (answer ->> 'send')::boolean, sms_per_day);
+  if answer ? 'error' then
+    return answer || '{"send":false}';
   end if;
   perform private.add_code(
     purpose, identifier, hmac, requester, attempt, account,
-    request_code.registration_id is not null);
-  return answer || jsonb_build_object('send', coalesce(attempt, account) is not null);
+    request_code.registration_id is not null, reset);
+  return answer;
 end
 $$;
 comment on function private.request_code is
   'A new code for a registration or an account, or {error}: raising would take the count back. An '
-  'unknown identifier gets a code too, which is never sent.';
+  'unknown identifier gets a code too, which is never sent. account_id: who is signed in, for a '
+  'deletion. resetId names the attempt to reset a password, whether or not there is an account.';
 
 create function private.same_bytes(a bytea, b bytea) returns boolean
   language sql
@@ -2965,7 +3197,7 @@ comment on function private.same_bytes is 'Equality in constant time.';
 
 create function private.verify_code(
   purpose text, identifier text, hmac text, address text, address_hash text,
-  registration_id uuid default null
+  registration_id uuid default null, reset_id uuid default null
 ) returns jsonb
   language plpgsql
   security definer -- for guests: reads and writes closed tables
@@ -2975,30 +3207,36 @@ declare
   terms constant record := private.code_limits();
   guess constant bytea := decode(hmac, 'hex');
   requester constant bytea := private.address_mark(identifier, address_hash);
+  pair constant text := address || ' ' || identifier;
   recent record;
+  compared uuid[];
+  rules text[];
   counted record;
   code private.codes;
   attempts integer;
 begin
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
   -- The codes that this guess is compared with: alive, with a try left for whoever guesses. own: the
-  -- guess names the registration, or comes from the address that asked for the code.
+  -- guess names the attempt, or comes from the address that asked for the code.
   select
     coalesce(array_agg(id) filter (where alive and own and tries_left > 0), '{}') as own,
     coalesce(array_agg(id) filter (where alive and not own and tries_left > 0), '{}') as others,
     max(tries_left) filter (where alive) as tries_left,
-    bool_or(not alive) as expired
+    bool_or(not alive) as expired,
+    coalesce(bool_or(named), false) as named
   into recent
   from (
-    select codes.id, codes.own,
+    select codes.id, codes.named, codes.own,
       codes.created_at > now() - terms.life
         and coalesce(registrations.created_at > now() - terms.attempt_life, true) as alive,
       case when codes.own then terms.tries - codes.tries
         else terms.unknown_tries - codes.unknown_tries end as tries_left
     from (
-      select *,
-        verify_code.registration_id is not null or coalesce(requested_by = requester, false) as own
+      select *, named or coalesce(requested_by = requester, false) as own
       from private.codes
+      cross join lateral (select coalesce(
+        codes.registration_id = verify_code.registration_id
+        or codes.reset_id = verify_code.reset_id, false) as named) as attempt
     ) as codes
     left join private.registrations on registrations.id = codes.registration_id
     where codes.identifier = verify_code.identifier and codes.purpose = verify_code.purpose
@@ -3009,11 +3247,12 @@ begin
   ) as sent;
 
   -- Counted as wrong before it is compared, and not compared when it is one too many.
-  if recent.own || recent.others = '{}' then
-    counted := private.count_hits('{code_wrong_address}', array[address]);
-  else
-    counted := private.count_hits(
-      '{code_wrong_identifier,code_wrong_address}', array[address || ' ' || identifier, address]);
+  compared := recent.own || recent.others;
+  rules := array[case when compared <> '{}' then 'code_wrong_identifier' end, 'code_wrong_address'];
+  counted := private.count_hits(rules, array[pair, address]);
+  if counted.refused = 'code_wrong_address' and recent.named then
+    -- Neighbours at the address cannot use up what a named attempt has.
+    counted := private.count_hits(rules[:1], array[pair]);
   end if;
   if counted.refused is not null then
     return jsonb_build_object('error', jsonb_build_object(
@@ -3021,7 +3260,7 @@ begin
   end if;
 
   select * into code from private.codes
-  where codes.id = any (recent.own || recent.others) and private.same_bytes(codes.hmac, guess)
+  where codes.id = any (compared) and private.same_bytes(codes.hmac, guess)
     -- A code that was never sent opens nothing.
     and coalesce(codes.registration_id, codes.account_id) is not null
   order by codes.created_at desc
@@ -3029,19 +3268,21 @@ begin
   update private.codes
   set tries = codes.tries + (codes.id = any (recent.own))::integer,
       unknown_tries = codes.unknown_tries + (codes.id = any (recent.others))::integer
-  where codes.id = any (recent.own || recent.others) and codes.id is distinct from code.id;
+  where codes.id = any (compared) and codes.id is distinct from code.id;
 
   if code.id is not null then
     update private.codes set used_at = now() where codes.id = code.id;
-    perform private.uncount_hits(counted.hits);
+    perform private.uncount_hits(counted.hits),
+      private.count_use(identifier, address, address_hash);
     -- Whoever has to reset a password may have lost the account to somebody: that address is
     -- unknown again, also should the function die before the new password is set.
     delete from private.known_addresses
     where verify_code.purpose = 'reset' and known_addresses.account_id = code.account_id;
     select count(*) into attempts from private.registrations
     where registrations.phone = verify_code.identifier
-      and registrations.created_at > now() - terms.attempt_life;
-    -- With several registrations it is unknown whose code this is: neither password nor name counts.
+      and registrations.created_at > now() - terms.contested_for;
+    -- With several attempts it is unknown whose code this is: neither password nor name counts. Also
+    -- with an old or a refused one: its person may type a code that somebody else's attempt sent.
     return jsonb_build_object(
       'codeId', code.id,
       'accountId', code.account_id,
@@ -3068,7 +3309,8 @@ $$;
 comment on function private.verify_code is
   'Tries a code: returns the used code with what it was for, or {error}. A guess uses up a try of '
   'every open code that it was compared with and did not match; a wrong one counts for the '
-  'identifier and the address, or where no code is alive for the address only.';
+  'identifier and the address, or where no code is alive for the address only. An attempt that is '
+  'named (registration_id, reset_id) is tried also where the address is used up.';
 
 create function private.release_code(code_id uuid) returns void
   language sql
@@ -3476,26 +3718,61 @@ grant execute on function api.update_me, api.update_settings to authenticated;
 
 -- Registrations: an email is claimed while Auth makes its user; a phone waits for its code.
 
-create function private.claim_email(email text) returns void
+create function private.count_registration(address text) returns jsonb
   language plpgsql
-  security definer -- for guests: reads accounts and writes a closed table
+  set search_path = ''
+as $$
+declare
+  counted constant record := private.count_hits('{register_address}', array[address]);
+begin
+  return jsonb_build_object(
+    'rate', format('%s,%s,%s', counted."limit", counted.remaining, counted.reset),
+    'hits', coalesce(counted.hits, '[]'))
+  || case when counted.refused is null then '{}' else jsonb_build_object('error', jsonb_build_object(
+    'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset))) end;
+end
+$$;
+comment on function private.count_registration is
+  'Counts a registration for its address, or {error}; with the rate for the headers.';
+
+create function private.taken_error(code text, address text) returns jsonb
+  language plpgsql
   set search_path = ''
 as $$
 begin
+  -- It says who has an account: one such answer counts as five registrations.
+  perform private.count_hits('{register_address}', array[address]) from generate_series(1, 4);
+  return jsonb_build_object('error', jsonb_build_object('code', code, 'detail', jsonb_build_object(
+    'fields', jsonb_build_array(jsonb_build_object('path', 'identifier', 'code', code)))));
+end
+$$;
+comment on function private.taken_error is 'The {error} of a registration whose identifier has an account.';
+
+create function private.claim_email(email text, address text default null) returns jsonb
+  language plpgsql
+  security definer -- for guests: reads accounts and writes closed tables
+  set search_path = ''
+as $$
+declare
+  answer constant jsonb :=
+    case when address is null then '{}' else private.count_registration(address) end;
+begin
+  if answer ? 'error' then
+    return answer;
+  end if;
   -- Of fifty calls at once one makes Auth hash a password; the others are refused without waiting.
   insert into private.email_claims (email)
   select claim_email.email
   where not exists (select from public.accounts where accounts.email = claim_email.email)
   on conflict on constraint email_claims_pkey do update set claimed_at = now()
   where email_claims.claimed_at < now() - interval '10 seconds';
-  if not found then
-    perform private.refuse_field('identifier', 'email_taken', 409);
-  end if;
+  return case when found then answer else answer || private.taken_error('email_taken', address) end;
 end
 $$;
 comment on function private.claim_email is
-  'Lets one caller at a time register an email; 409 email_taken for the others and where it has an '
-  'account.';
+  'Lets one caller at a time register an email; email_taken for the others and where it has an '
+  'account. With an address it is counted as a registration. Refusals come as {error}: raising would '
+  'undo what was counted.';
 
 create function private.release_email(email text) returns void
   language sql
@@ -3507,14 +3784,14 @@ $$;
 comment on function private.release_email is
   'After a registration that failed, so that the next may try.';
 
-create function private.add_refused_registration(refused_phone text) returns void
+create function private.add_refused_registration(phone text) returns void
   language sql
   security definer -- writes a closed table
   set search_path = ''
 as $$
   -- Whoever was refused may still type a code that another registration sent to this phone.
   insert into private.registrations (id, phone)
-  values (gen_random_uuid(), refused_phone)
+  values (gen_random_uuid(), add_refused_registration.phone)
   on conflict (phone) where sealed_password is null do update set created_at = now()
 $$;
 comment on function private.add_refused_registration is
@@ -3522,7 +3799,7 @@ comment on function private.add_refused_registration is
 
 create function private.register_phone(
   phone text, registration_id uuid, sealed_password text, full_name text, hmac text, address text,
-  address_hash text
+  address_hash text, sms_per_day integer
 ) returns jsonb
   language plpgsql
   security definer -- for guests: writes closed tables
@@ -3531,29 +3808,27 @@ as $$
 declare
   terms constant record := private.code_limits();
   requester constant bytea := private.address_mark(phone, address_hash);
-  answer jsonb;
-  counted record;
-  refusal jsonb;
+  answer jsonb := jsonb_build_object(
+    'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer);
+  hits jsonb;
 begin
   perform pg_advisory_xact_lock(hashtextextended('code ' || phone, 0));
-  counted := private.count_hit('register_address', address);
-  answer := jsonb_build_object(
-    'rate', format('%s,%s,%s', counted."limit", counted.remaining, counted.reset),
-    'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer);
-  if counted.hit is null then
-    refusal := jsonb_build_object(
-      'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset));
-  elsif exists (select from public.accounts where accounts.phone = register_phone.phone) then
-    return answer || '{"error":{"code":"phone_taken","detail":{"fields":['
-      '{"path":"identifier","code":"phone_taken"}]}}}';
-  else
+  answer := answer || private.count_registration(address);
+  hits := answer -> 'hits';
+  if not answer ? 'error' then
+    if exists (select from public.accounts where accounts.phone = register_phone.phone) then
+      return answer || private.taken_error('phone_taken', address);
+    end if;
     -- A phone without an account has no known addresses.
-    refusal := private.code_refusal('register', phone, requester, address, false);
+    answer := answer
+      || private.count_code('register', phone, requester, address, false, true, sms_per_day);
   end if;
 
-  if refusal is not null then
-    perform private.add_refused_registration(phone);
-    return answer || jsonb_build_object('error', refusal);
+  if answer ? 'error' then
+    perform private.add_refused_registration(phone),
+      -- It gave nothing: whoever runs up the bill must not stop registrations by email as well.
+      private.uncount_hits(hits);
+    return answer;
   end if;
   insert into private.registrations (id, phone, sealed_password, full_name)
   values (registration_id, phone, sealed_password, full_name);
@@ -3585,7 +3860,8 @@ create trigger accounts_end_registrations
   after insert or update of phone, email on public.accounts
   for each row execute function private.end_registrations();
 
-grant execute on function private.claim_email, private.release_email, private.register_phone
+grant execute on function
+  private.claim_email, private.release_email, private.register_phone, private.add_refused_registration
   to backend;
 
 -- sql/03_accounts/5_writes_sign_in.sql
@@ -3605,10 +3881,13 @@ declare
   counted record;
   wait integer;
 begin
-  counted := private.count_hits(
-    array['login_address', 'login_identifier']
-      || case when not is_known then array['login_unknown_all'] end,
-    array[address, pair, identifier]);
+  if is_known then
+    -- Neighbours at the address cannot use up what a known pair has.
+    counted := private.count_hits('{login_identifier}', array[pair]);
+  else
+    counted := private.count_hits(
+      '{login_address,login_identifier,login_unknown_all}', array[address, pair, identifier]);
+  end if;
   if counted.refused = 'login_unknown_all' then
     -- Unknown addresses have used up the limit they share. The owner may be at one of them.
     wait := counted.reset;
@@ -4189,16 +4468,43 @@ as $$
 $$;
 comment on function private.finish_apple_revocation is 'Deletes a token that Apple has revoked.';
 
+create function private.forget_registrations() returns bigint
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  with old as (
+    delete from private.registrations where registrations.ctid = any (array(
+      select registrations.ctid from private.registrations
+      where registrations.sealed_password is not null
+        and registrations.created_at < now() - (private.code_limits()).attempt_life
+      order by registrations.created_at limit 1000 for update skip locked
+    ))
+    returning registrations.phone, registrations.created_at
+  ), noted as (
+    insert into private.registrations (id, phone, created_at)
+    select gen_random_uuid(), old.phone, max(old.created_at) from old group by old.phone
+    on conflict (phone) where sealed_password is null
+    do update set created_at = greatest(registrations.created_at, excluded.created_at)
+  )
+  select count(*) from old
+$$;
+comment on function private.forget_registrations is
+  'Of up to 1,000 registrations that are over only remains that there was one; the number of those.';
+
 create function private.purge_codes() returns bigint
   language sql
   security definer -- deletes from closed tables
   set search_path = ''
 as $$
-  select private.purge('private.registrations', 'created_at', (private.code_limits()).attempt_life)
+  select private.forget_registrations()
+    + private.purge('private.registrations', 'created_at', (private.code_limits()).contested_for)
     + private.purge('private.email_claims', 'claimed_at', '1 hour')
     + private.purge('private.codes', 'created_at', '1 day')
+    + private.purge('private.sms_sent', 'hour', '2 days')
 $$;
-comment on function private.purge_codes is 'Job: deletes old registrations, claims and codes.';
+comment on function private.purge_codes is
+  'Job: deletes old registrations, claims, codes and counts of SMS.';
 
 create function private.purge_idempotency_keys() returns bigint
   language sql
@@ -20071,7 +20377,7 @@ create trigger settings_are_audited
 create trigger rates_are_audited
   after update or delete on private.rates
   for each row
-  execute function private.audit_change('rate.changed', 'rate', 'rule', 'max', 'seconds');
+  execute function private.audit_change('rate.changed', 'rate', 'rule', 'max', 'seconds', 'earns', 'most');
 
 -- sql/11_admin/2_rules_decisions.sql
 
@@ -25024,14 +25330,18 @@ create policy "people speak on live channels only" on realtime.messages for inse
 
 -- Rates (contract, section 1). A million or more means no limit.
 insert into private.rates (rule, max, seconds, note) values
-  ('register_address', 30, 3600, 'registrations per client address'),
+  ('register_address', 600, 3600,
+    'registrations per client address; one that is answered phone_taken or email_taken counts as five'),
   ('login_identifier', 10, 900, 'failed sign-ins per identifier and address'),
-  ('login_address', 100, 900, 'failed sign-ins per address'),
+  ('login_address', 300, 900, 'failed sign-ins per address, of identifiers that do not know it'),
   ('login_unknown_all', 100, 3600,
     'failed sign-ins per identifier, from all addresses together that its account does not know'),
   ('login_unknown', 1, 3600, 'above that: sign-ins tried per identifier and such address'),
   ('sign_ins', 60, 3600, 'sign-ins that succeed per account'),
-  ('code_address', 10, 3600, 'codes sent per client address'),
+  ('code_unsent_address', 300, 3600, 'codes requested per address that nobody could be sent'),
+  ('code_used', 1, 86400, 'codes used per phone or email that earn more codes for an address'),
+  ('code_used_address', 200, 86400,
+    'not a limit: how many of these are remembered per address, those of SMS and mail apart'),
   ('code_known_hour', 5, 3600, 'codes sent per phone or email and address that its account knows'),
   ('code_known_day', 10, 86400, 'codes sent per phone or email and address that its account knows'),
   ('code_unknown_hour', 2, 3600, 'codes sent per phone or email and other address'),
@@ -25039,8 +25349,10 @@ insert into private.rates (rule, max, seconds, note) values
   ('code_unknown_all_hour', 6, 3600, 'codes sent per phone or email for all other addresses'),
   ('code_unknown_all_day', 10, 86400, 'codes sent per phone or email for all other addresses'),
   ('code_service', 300, 60, 'codes sent by the whole service'),
+  ('code_alarm', 1, 3600, 'alarms that the service sends four fifths of the codes it may'),
   ('code_wrong_identifier', 10, 3600, 'wrong codes per phone or email and address'),
-  ('code_wrong_address', 60, 3600, 'wrong codes per address'),
+  ('code_wrong_address', 200, 3600,
+    'wrong codes per address; of attempts that are not named once it is used up'),
   ('favorites', 120, 60, 'favorite toggles per account'),
   ('messages', 60, 60, 'chat messages per account'),
   ('listings', 300, 3600, 'listings created per account'),
@@ -25051,7 +25363,14 @@ insert into private.rates (rule, max, seconds, note) values
   ('export', 5, 86400, 'exports of all that an account owns, per account'),
   ('contact', 30, 86400, 'contact requests per account'),
   ('contact_unproven', 5, 86400,
-    'of these, contact requests of an account without a proven phone or email')
+    'of these, contact requests of an account without a proven phone or email'),
+  ('contact_unproven_address', 30, 3600,
+    'contact requests per address, of accounts without a proven phone or email')
+on conflict (rule) do nothing;
+insert into private.rates (rule, max, seconds, note, earned_by, earns, most) values
+  ('code_address', 10, 3600,
+    'codes sent per address that the account does not know, those of SMS and mail apart',
+    'code_used_address', 3, 600)
 on conflict (rule) do nothing;
 
 insert into private.settings (name, value, note) values

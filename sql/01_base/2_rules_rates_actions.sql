@@ -1,0 +1,158 @@
+-- Rates of what callers do: counted and refused for the calling account.
+--
+-- What an account does is counted by the function that does it, in its transaction (count_action).
+-- What cannot be taken back, and what may fail after it has already cost something, is counted and
+-- committed before it is tried (count_rate, require_rate).
+
+create function private.refuse_rate(rate text) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  raise exception using
+    errcode = 'PT429', message = 'rate_limited',
+    detail = json_build_object('retryAfter', split_part(rate, ',', 3)::integer)::text,
+    hint = rate;
+end
+$$;
+comment on function private.refuse_rate is
+  '429 rate_limited, with limit, remaining and reset as its hint, because a setting would be '
+  'undone with the transaction.';
+
+create function private.count_action(rule text, allowed integer default null) returns timestamptz
+  language plpgsql
+  security definer -- writes a closed table, for the calling account
+  set search_path = ''
+as $$
+declare
+  account_id text :=
+    nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub';
+  "limit" integer;
+  seconds integer;
+  logged record;
+  rate text;
+begin
+  if account_id is null then
+    perform private.require_account();
+  end if;
+  select coalesce(allowed, rates.max), rates.seconds into "limit", seconds
+  from private.rates where rates.rule = count_action.rule;
+  if not found or "limit" >= 1000000 then
+    return clock_timestamp();
+  end if;
+  logged := private.log_hit(rule, account_id, "limit", seconds);
+  rate := set_config('private.rate',
+    concat_ws(',', "limit", logged.remaining, logged.reset), true);
+  if logged.hit is null then
+    perform private.require_account();
+    perform private.refuse_rate(rate);
+  end if;
+  return logged.hit;
+end
+$$;
+comment on function private.count_action is
+  'Counts what the calling account does, in the same transaction, so only what is done counts. '
+  'Called before any lock, so that two calls of one account wait here and hold nothing. Its caller '
+  'locks the account after it and refuses one that may not act: then nothing is counted. 429 '
+  'rate_limited.';
+
+create function private.uncount_action(rule text, hit timestamptz) returns void
+  language plpgsql
+  security definer -- writes a closed table, for the calling account
+  set search_path = ''
+as $$
+begin
+  perform private.uncount_hit(rule, private.account_id()::text, hit),
+    set_config('private.rate', '', true);
+end
+$$;
+comment on function private.uncount_action is
+  'Takes back what count_action counted, where it had been done already.';
+
+create function private.unproven_limit(rule text, account_id uuid) returns integer
+  language sql
+  stable
+  security definer -- reads a closed table, and what is proven of the account
+  set search_path = ''
+as $$
+  select min(rates.max) from private.rates
+  where rates.rule in (unproven_limit.rule, unproven_limit.rule || '_unproven') and exists (
+    select from public.accounts
+    where accounts.id = account_id and accounts.phone is null and not accounts.email_proven
+  )
+$$;
+comment on function private.unproven_limit is
+  'The limit for an account without a proven phone or email, where the rule has one; null for '
+  'other accounts.';
+
+create function private.count_rate(rule text, address text) returns void
+  language plpgsql
+  security definer -- reads who calls and writes a closed table
+  set search_path = ''
+as $$
+declare
+  caller_id uuid;
+  unproven_limit integer;
+  refusal jsonb;
+  shared record;
+  counted record;
+  rate text;
+begin
+  caller_id := private.account_id();
+  if caller_id is null then
+    refusal := private.caller_refusal();
+  else
+    unproven_limit := private.unproven_limit(rule, caller_id);
+    -- An account without a proven phone or email costs nothing, so those of one address share a limit.
+    shared := private.count_hits(
+      array[case when unproven_limit is not null then rule || '_unproven_address' end],
+      array[address]);
+    if shared.refused is not null then
+      rate := format('%s,0,%s', shared."limit", shared.reset);
+      refusal := '{"status":429}';
+    else
+      counted := private.count_hit(rule, caller_id::text, unproven_limit);
+      rate := format('%s,%s,%s', counted."limit", counted.remaining, counted.reset);
+      if counted.hit is null then
+        perform private.uncount_hits(shared.hits);
+        refusal := '{"status":429}';
+      end if;
+    end if;
+  end if;
+  -- Losing a counter in a crash does no harm, so the commit need not wait for the disk.
+  perform set_config('synchronous_commit', 'off', true),
+    set_config('facade.rate', coalesce(rate, ''), false),
+    set_config('facade.verdict', coalesce(refusal::text, ''), false);
+exception
+  when query_canceled then raise; -- a time limit is no verdict; the connection is dropped
+  when others then
+    perform set_config('facade.verdict',
+      '{"status":503,"code":"service_unavailable","detail":{"retryAfter":2}}', false);
+end
+$$;
+comment on function private.count_rate is
+  'Counts a call before it is tried, in a transaction of its own, so that a failing call counts '
+  'too; where the account has no proven phone or email also for its address. Never raises: private.require_rate raises its verdict after the commit.';
+
+create function private.require_rate() returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  verdict jsonb := nullif(current_setting('facade.verdict', true), '')::jsonb;
+  rate text := current_setting('facade.rate', true);
+begin
+  if verdict ->> 'status' = '429' then
+    perform private.refuse_rate(rate);
+  elsif verdict is not null then
+    perform private.refuse((verdict ->> 'status')::integer, verdict ->> 'code', verdict -> 'detail');
+  end if;
+  perform set_config('private.rate', rate, true);
+end
+$$;
+comment on function private.require_rate is
+  'Raises what private.count_rate decided, else keeps the rate for the headers of the answer.';
+
+grant execute on function private.count_rate to backend;
+grant execute on function private.count_action to authenticated;
+grant execute on function private.refuse_rate, private.require_rate to anon, authenticated, backend;

@@ -1,0 +1,123 @@
+/** People who act by a simulated clock: each is a generator that yields the seconds until it goes on. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { database, inboxOf, newPhone, type Reply } from '../support/client.ts'
+
+export type Post = (path: string, body: object) => Promise<Reply>
+type Act = AsyncGenerator<number, void>
+
+/**
+ * What address and service have used up is so much older, and so are the codes that are still good. What
+ * a number has used up is not: nobody here comes back to one.
+ */
+const age = (seconds: number) =>
+  database().query(
+    `update private.rate_hits set expires_at = expires_at - step, hits = array(
+       select hit - step from unnest(hits) as hit order by hit)
+     from make_interval(secs => ${seconds}) as step
+     where rule like '%\\_address' or rule = 'code_service';
+     update private.codes set created_at = created_at - step
+     from make_interval(secs => ${seconds}) as step where created_at > now() - interval '10 minutes';
+     update private.registrations set created_at = created_at - step
+     from make_interval(secs => ${seconds}) as step where created_at > now() - interval '10 minutes'`,
+  )
+
+export class Clock {
+  private readonly began = Date.now()
+  private moved = 0
+  private readonly acts: { at: number; act: Act }[] = []
+
+  /** Seconds since the beginning: those that really passed, and those that it was moved by. */
+  get now() {
+    return this.moved + (Date.now() - this.began) / 1000
+  }
+
+  /** Somebody begins to act at this time. */
+  at(seconds: number, act: Act) {
+    this.acts.push({ at: seconds, act })
+  }
+
+  /** Until nobody acts any more. */
+  async run() {
+    while (this.acts.length) {
+      this.acts.sort((one, other) => one.at - other.at)
+      const { at, act } = this.acts.shift()!
+      const step = at - this.now
+      if (step > 0) {
+        this.moved += step
+        await age(step)
+      }
+      const { done, value } = await act.next()
+      if (!done) this.at(this.now + value, act)
+    }
+  }
+}
+
+/** The newest of so many codes that a phone was sent. */
+async function codeOf(phone: string, sent: number): Promise<string> {
+  for (let waits = 0; waits < 200; waits++) {
+    const messages = await inboxOf(phone)
+    if (messages.length >= sent) return messages[0]!.code
+    await sleep(10)
+  }
+  throw new Error(`no message to ${phone}`)
+}
+
+/** How long somebody was busy registering; without end for who gave up after five minutes. */
+export type Registered = { began: number; took: number }
+
+/** Registers a phone: reads and types in twenty seconds, asks for a second code after fifty. */
+export async function* newcomer(
+  clock: Clock,
+  post: Post,
+  registered: Registered[],
+  { asksTwice = false, patience = 300 } = {},
+): Act {
+  const phone = newPhone()
+  const record = { began: clock.now, took: Infinity }
+  registered.push(record)
+  const left = () => record.began + patience - clock.now
+  let reply: Reply
+  const repeated = async (path: string, body: object, ok: number) => {
+    reply = await post(path, body)
+    return reply.status === ok ? 0 : reply.body.error.retryAfter ?? Infinity
+  }
+  const register = { identifier: phone, password: randomUUID() }
+  for (let wait; (wait = await repeated('/register', register, 201)) > 0;) {
+    if (wait > left()) return
+    yield wait
+  }
+  const { registrationId } = reply!.body
+  if (asksTwice) {
+    yield 50
+    const again = { identifier: phone, purpose: 'register', registrationId }
+    for (let wait; (wait = await repeated('/otp/resend', again, 202)) > 0;) {
+      if (wait > left()) return
+      yield wait
+    }
+  }
+  const code = await codeOf(phone, asksTwice ? 2 : 1)
+  yield 20
+  reply = await post('/register/verify-otp', { identifier: phone, code, registrationId })
+  if (reply.status === 200) record.took = clock.now - record.began
+}
+
+/** Has codes sent to numbers that nobody reads, at once whenever there is room, until an end. */
+export async function* attacker(clock: Clock, post: Post, end: number, sent: number[]): Act {
+  while (clock.now < end) {
+    for (;;) {
+      const reply = await post('/register', { identifier: newPhone(), password: randomUUID() })
+      if (reply.status === 201) {
+        sent.push(clock.now)
+        continue
+      }
+      await post('/password/forgot', { identifier: newPhone() })
+      yield reply.body.error.retryAfter
+      break
+    }
+  }
+}
+
+/** The most of these in any hour. */
+export const mostInAnHour = (times: number[]) =>
+  Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + 3600).length))
