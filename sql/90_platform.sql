@@ -36,21 +36,37 @@ create or replace trigger tell_of_new_provider
 
 -- The account is notified of a new password, whoever set it, but not of the random one of a takeover,
 -- which a trigger writes. With every new password Auth also writes the columns of its pending codes;
--- it writes encrypted_password alone where only the hash of the same password is renewed.
-create or replace trigger on_password_changed_at_auth
-  after update of reauthentication_token on auth.users
-  for each row when (
-    old.encrypted_password is distinct from new.encrypted_password
-    and current_user = 'supabase_auth_admin' and pg_trigger_depth() = 0
-  )
-  execute function private.on_password_changed();
-create or replace trigger on_password_changed_elsewhere
-  after update of encrypted_password on auth.users
-  for each row when (
-    old.encrypted_password is distinct from new.encrypted_password
-    and current_user <> 'supabase_auth_admin' and pg_trigger_depth() = 0
-  )
-  execute function private.on_password_changed();
+-- it writes encrypted_password alone where only the hash of the same password is renewed. At the
+-- commit: pushes lock devices, which come after the sessions that Auth ends meanwhile. A constraint
+-- trigger can neither be made again nor, by us, be dropped: what changes is its function.
+do $$
+begin
+  if not exists (
+    select from pg_trigger
+    where tgrelid = 'auth.users'::regclass and tgname = 'on_password_changed_at_auth'
+  ) then
+    create constraint trigger on_password_changed_at_auth
+      after update of reauthentication_token on auth.users deferrable initially deferred
+      for each row when (
+        old.encrypted_password is distinct from new.encrypted_password
+        and current_user = 'supabase_auth_admin' and pg_trigger_depth() = 0
+      )
+      execute function private.on_password_changed();
+  end if;
+  if not exists (
+    select from pg_trigger
+    where tgrelid = 'auth.users'::regclass and tgname = 'on_password_changed_elsewhere'
+  ) then
+    create constraint trigger on_password_changed_elsewhere
+      after update of encrypted_password on auth.users deferrable initially deferred
+      for each row when (
+        old.encrypted_password is distinct from new.encrypted_password
+        and current_user <> 'supabase_auth_admin' and pg_trigger_depth() = 0
+      )
+      execute function private.on_password_changed();
+  end if;
+end
+$$;
 
 -- The account is notified of a sign-in; the devices of a session end with it.
 create or replace trigger on_session_begun
@@ -61,8 +77,7 @@ create or replace trigger on_session_ended_for_devices
   for each row execute function private.on_session_ended();
 
 -- Reuse of a refresh token that is a row (version 1) revokes the others, of which the newest would work
--- on for ten seconds: the session ends. A constraint trigger can neither be made again nor, by us, be
--- dropped: what changes is its function.
+-- on for ten seconds: the session ends.
 do $$
 begin
   if not exists (

@@ -181,7 +181,7 @@ export interface DeclaredCodes {
     post: 'body_not_json' | 'upload_timeout' | 'email_taken' | 'phone_taken' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'password_mismatch' | 'identifier_invalid' | 'password_too_short' | 'password_too_long' | 'otp_resend_too_soon' | 'rate_limited' | 'internal' | 'sms_send_failed' | 'sms_not_configured' | 'service_unavailable' | 'timeout'
   }
   '/auth/register/verify-otp': {
-    post: 'body_not_json' | 'upload_timeout' | 'phone_taken' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'identifier_invalid' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'invalid_credentials' | 'upload_timeout' | 'phone_taken' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'identifier_invalid' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/auth/otp/resend': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'otp_resend_too_soon' | 'rate_limited' | 'internal' | 'sms_not_configured' | 'service_unavailable' | 'timeout'

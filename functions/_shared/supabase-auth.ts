@@ -104,6 +104,10 @@ function denied({ body }: AuthAnswer): SignInDenied {
   return { denied: isErrorCode(code) ? code : 'token_invalid', reason }
 }
 
+/** Auth fails for somebody who is being deleted at that moment: then there is nobody. */
+const isGone = async ({ status }: AuthAnswer, { value }: Identifier) =>
+  status === 404 || status >= 500 && !await backend('account_with', { identifier: value })
+
 /** Signs in. Denied only after the right password; undefined: wrong password or no such user. */
 export async function signIn(
   identifier: Identifier,
@@ -118,7 +122,12 @@ export async function signIn(
   })
   if (answer.status === 200) return answer.body as Tokens
   if (answer.body.code === 'invalid_credentials') return undefined
-  if (answer.status === 401 || answer.status === 403) return denied(answer)
+  if (answer.status === 401 || answer.status === 403) {
+    const refused = denied(answer)
+    // Of an account that is gone by now.
+    return refused.denied === 'token_invalid' ? undefined : refused
+  }
+  if (await isGone(answer, identifier)) return undefined
   throw unavailable(answer)
 }
 
@@ -244,8 +253,15 @@ export async function changePassword(
 }
 
 /** Sets a password for somebody who proved the account by a code; every session ends. */
-export async function resetPassword(userId: string, password: string): Promise<void> {
+export async function resetPassword(
+  userId: string,
+  identifier: Identifier,
+  password: string,
+): Promise<void> {
   const answer = await requestAgain('PUT', `/admin/users/${userId}`, { body: { password } })
   if (passwordErrors.includes(String(answer.body.code))) throw invalidNewPassword()
+  if (answer.status !== 200 && await isGone(answer, identifier)) {
+    throw new Refusal('otp_invalid', { attemptsLeft: 0 })
+  }
   if (answer.status !== 200) throw unavailable(answer)
 }

@@ -12,7 +12,8 @@
 --                                            tokens of version 1 Auth locks the session first, so
 --                                            what it answers with 500 or 409 is asked once more
 --   2. accounts, then what only they change: identities, profiles, settings, uploads
---   3. advisory locks                        licence, subscribe, plan, quota, a favorite, a device
+--   3. advisory locks                        admins, licence, subscribe, plan, quota, a favorite, a
+--                                            device
 --   4. invoices, payments, refunds, wallets
 --   5. reports
 --   6. conversations, then their participants and messages
@@ -130,6 +131,21 @@ comment on function private.lock_account_exclusively is
   'An account, locked for a change of it or of what one of its identities may do; null if there is '
   'none.';
 
+create function private.lock_sessions(account_id uuid) returns void
+  language plpgsql
+  security definer -- locks rows of Auth; its callers have checked whose
+  set search_path = ''
+as $$
+begin
+  -- As they lie: so they are found by whoever deletes them without an order, as Auth does.
+  perform from auth.sessions where sessions.user_id = lock_sessions.account_id
+  order by sessions.ctid for update;
+end
+$$;
+comment on function private.lock_sessions is
+  'The sessions of an account, locked as a refresh locks them: before the account of whoever is '
+  'signed out.';
+
 create function private.lock_caller_exclusively() returns uuid
   language plpgsql
   security definer -- clients have no grant to lock rows
@@ -153,6 +169,7 @@ create function private.lock_dependents(account_id uuid, identity_ids uuid[], go
 as $$
 begin
   perform private.lock_account_exclusively(account_id);
+  perform private.lock_admins_with(account_id);
   if goes then
     perform from public.reports where reports.account_id = lock_dependents.account_id
     order by reports.id for no key update;
@@ -206,6 +223,7 @@ begin
       where caused.from_identity_id = any (identity_ids)
     )
     order by notifications.id for no key update;
+    perform private.lock_devices(array[account_id], identity_ids);
   end if;
 end
 $$;

@@ -163,6 +163,10 @@ begin
   set encrypted_password = extensions.crypt(
     encode(extensions.gen_random_bytes(32), 'hex'), extensions.gen_salt('bf', 10))
   where users.id = account.id;
+  perform private.lock_sessions(account.id);
+  perform private.lock_dependents(account.id, array(
+    select identities.id from public.identities where identities.account_id = account.id
+  ), false);
   delete from auth.sessions where sessions.user_id = account.id; -- and their devices
   delete from auth.one_time_tokens where one_time_tokens.user_id = account.id;
   delete from private.codes

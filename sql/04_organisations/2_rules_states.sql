@@ -105,7 +105,9 @@ begin
   update public.organisations
   set active = identities.status = 'active' and private.may_act(new)
   from public.identities
-  where identities.account_id = new.id and organisations.identity_id = identities.id;
+  where identities.account_id = new.id and organisations.identity_id = identities.id
+    -- Where nothing changes nothing is locked: requesting deletion hides no page.
+    and organisations.active <> (identities.status = 'active' and private.may_act(new));
   return null;
 end
 $$;

@@ -97,7 +97,9 @@ as $$
 declare
   minutes integer;
 begin
+  -- With the page: one that somebody has locked is left to the next run.
   perform from private.response_measures
+  join public.organisations using (identity_id)
   where response_measures.identity_id = measure_response.identity_id
     and response_measures.measured_at < now() - interval '1 hour'
   for no key update skip locked;

@@ -31,7 +31,14 @@ as $$
 begin
   -- For on_sessions_ended, in this transaction. Auth ends sessions in transactions of its own.
   perform set_config('private.discarded_session', discard_session.session_id::text, true);
-  delete from auth.sessions where sessions.id = discard_session.session_id;
+  -- The account first: whoever is ending all its sessions at this moment may have locked it before
+  -- this one began, and then looks for it. A session that is locked by then is being ended.
+  perform private.lock_account_exclusively(sessions.user_id)
+  from auth.sessions where sessions.id = discard_session.session_id;
+  delete from auth.sessions where sessions.id in (
+    select own.id from auth.sessions as own where own.id = discard_session.session_id
+    for update skip locked
+  );
   delete from private.notification_events
   where notification_events.session_id = discard_session.session_id
     and notification_events.notified_at is null;

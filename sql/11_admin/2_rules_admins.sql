@@ -31,14 +31,37 @@ $$;
 comment on function private.require_admin is
   'The calling admin''s account, or what require_account refuses, or 403 admin_only.';
 
+create function private.lock_admins() returns void
+  language sql
+  set search_path = ''
+as $$
+  select pg_advisory_xact_lock(hashtextextended('admins', 0))
+$$;
+comment on function private.lock_admins is
+  'One after another: of two admins who remove each other at once the second finds no other.';
+
+create function private.lock_admins_with(account_id uuid) returns void
+  language plpgsql
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+begin
+  if exists (select from public.admins where admins.account_id = lock_admins_with.account_id) then
+    perform private.lock_admins();
+  end if;
+end
+$$;
+comment on function private.lock_admins_with is
+  'Locks the admins before one of them is locked or deleted, in the order of '
+  '03_accounts/2_rules_locks.sql.';
+
 create function private.require_remaining_admin() returns void
   language plpgsql
   security definer -- reads closed tables, for whoever removed an admin
   set search_path = ''
 as $$
 begin
-  -- One after another: of two admins who remove each other at once the second finds no other.
-  perform pg_advisory_xact_lock(hashtextextended('admins', 0));
+  perform private.lock_admins();
   if not exists (
     select from public.admins
     join public.accounts on accounts.id = admins.account_id

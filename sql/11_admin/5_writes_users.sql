@@ -19,10 +19,8 @@ begin
     perform private.refuse_field('until', 'invalid');
   end if;
   if status <> 'active' and user_id <> admin_id then
-    -- Sessions first, as a refresh locks its session, then the account. They end with the new
-    -- status, when everything else is locked.
-    perform from auth.sessions where sessions.user_id = set_user_status.user_id
-    order by sessions.id for update;
+    -- The sessions end with the new status, when everything else is locked.
+    perform private.lock_sessions(user_id);
   end if;
   account := private.lock_account_exclusively(user_id);
   if account.id is null or private.is_decoy(account) then

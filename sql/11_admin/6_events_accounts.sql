@@ -6,7 +6,11 @@ create function private.end_sessions() returns trigger
   set search_path = ''
 as $$
 begin
-  delete from auth.sessions where sessions.user_id = new.id;
+  -- They are locked by now (private.lock_sessions), but for one that began meanwhile. Where that is
+  -- locked too, it is being ended by somebody who waits for the account.
+  delete from auth.sessions where sessions.id in (
+    select own.id from auth.sessions as own where own.user_id = new.id for update skip locked
+  );
   return null;
 end
 $$;

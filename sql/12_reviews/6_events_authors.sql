@@ -21,6 +21,7 @@ begin
   for review_id in
     select reviews.id from public.reviews
     where reviews.author_identity_id = update_reviews_of_author.identity_id
+      and (author.closed or reviews.author_active <> author.active)
     order by reviews.subject_identity_id
   loop
     -- The rating of a deleted author stays as it was then, the text does not.

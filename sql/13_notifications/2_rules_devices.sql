@@ -1,4 +1,4 @@
--- What an app may register as a device.
+-- What an app may register as a device, and how devices are locked.
 
 create function private.device_problem(
   device_id text, platform text, push_token text, app_version text, locale text
@@ -23,3 +23,23 @@ end
 $$;
 comment on function private.device_problem is
   'The first field of a device that is not valid, as the API names it; null when all are.';
+
+create function private.lock_devices(account_ids uuid[], quoted_ids uuid[] default '{}')
+  returns void
+  language plpgsql
+  security definer -- locks rows of whoever's devices are deleted
+  set search_path = ''
+as $$
+begin
+  perform from public.devices where devices.account_id = any (account_ids)
+  order by devices.account_id, devices.device_id for update;
+  -- A foreign key deletes them with their device or notification, in no order of its own.
+  perform from private.push_outbox
+  where push_outbox.account_id = any (account_ids)
+    or push_outbox.from_identity_id = any (quoted_ids)
+  order by push_outbox.account_id, push_outbox.device_id, push_outbox.collapse_key for update;
+end
+$$;
+comment on function private.lock_devices is
+  'Locks the devices of accounts with all pushes that wait for them, and the pushes that quote one '
+  'of these identities: before any of them is deleted.';

@@ -56,8 +56,8 @@ declare
   rating bigint := details ->> 'rating';
   provider_ar text := case details ->> 'provider'
     when 'google' then 'Google' when 'apple' then 'Apple' end;
-  at text := to_char(
-    (details ->> 'at')::timestamptz at time zone 'Asia/Kuwait', 'YYYY/MM/DD HH24:MI');
+  at text := to_char(coalesce((details ->> 'at')::timestamptz, now()) at time zone 'Asia/Kuwait',
+    'YYYY/MM/DD HH24:MI');
   texts text[];
 begin
   texts := case kind

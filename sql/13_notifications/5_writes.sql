@@ -70,7 +70,7 @@ create function private.delete_notification(notification_id uuid) returns void
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.require_account();
+  caller_id uuid := private.lock_caller(); -- whose devices lose what waits for them
 begin
   delete from public.notifications
   where notifications.id = delete_notification.notification_id

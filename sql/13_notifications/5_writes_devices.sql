@@ -33,11 +33,11 @@ begin
     select hashtextextended(format('device of %s %s', caller_id, device_id), 2)
     order by key
   ) as keys;
-  perform from public.devices
-  where devices.push_token = register_device.push_token
-    or devices.account_id = caller_id and devices.device_id = register_device.device_id
-  order by devices.account_id, devices.device_id
-  for update;
+  perform private.lock_devices(array(
+    select devices.account_id from public.devices
+    where devices.push_token = register_device.push_token
+    union select caller_id
+  ));
 
   delete from public.devices
   where devices.push_token = register_device.push_token
@@ -85,12 +85,13 @@ create function private.remove_device(device_id text) returns void
   security definer -- clients have no write grant
   set search_path = ''
 as $$
+declare
+  caller_id uuid := private.lock_caller();
 begin
+  perform private.lock_devices(array[caller_id]);
   delete from public.devices
-  where devices.account_id = private.require_account()
-    and devices.device_id = remove_device.device_id;
+  where devices.account_id = caller_id and devices.device_id = remove_device.device_id;
   if not found then
-    perform private.require_account();
     perform private.refuse(404, 'not_found');
   end if;
 end

@@ -173,6 +173,9 @@ declare
   due timestamptz := case when exempt then now()
     else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
 begin
+  -- All devices before the first push, as whoever deletes one (private.lock_devices).
+  perform from public.devices where devices.account_id = made.account_id
+  order by devices.device_id for key share;
   insert into private.push_outbox as waiting (account_id, device_id, notification_id,
     from_identity_id, collapse_key, category, title, body, data, exempt, due_at, expires_at)
   select

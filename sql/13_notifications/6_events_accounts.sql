@@ -66,8 +66,7 @@ create function private.on_password_changed() returns trigger
   set search_path = ''
 as $$
 begin
-  perform private.notify(
-    new.id, null, 'security_password', null, jsonb_build_object('at', clock_timestamp()));
+  perform private.notify(new.id, null, 'security_password', null);
   return null;
 end
 $$;
@@ -85,6 +84,7 @@ begin
   -- the statement are gone (10_chat/6_events_lost_access.sql).
   if exists (select from auth.users where users.id = old.user_id) then
     perform private.lock_account_exclusively(old.user_id);
+    perform private.lock_devices(array[old.user_id]);
   else
     perform private.lock_dependents(old.user_id, array(
       select identities.id from public.identities where identities.account_id = old.user_id

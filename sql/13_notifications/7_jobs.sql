@@ -18,6 +18,7 @@ begin
     return false; -- another run of the job was faster
   end if;
   perform private.notify_listing_owner(property, 'listing_expiring', jsonb_build_object(
+    'at', clock_timestamp(),
     'days', ceil(extract(epoch from property.expires_at - now()) / 86400)::integer));
   return true;
 end

@@ -128,6 +128,8 @@ as $$
 begin
   if outcome = 'dead' then
     -- The device is deleted with all that waits for it, unless it has another token by now.
+    perform private.lock_devices(array(
+      select devices.account_id from public.devices where devices.push_token = finish_push.token));
     delete from public.devices where devices.push_token = finish_push.token;
   elsif outcome in ('sent', 'dropped') then
     delete from private.push_outbox as done

@@ -35,8 +35,7 @@ as $$
 begin
   -- As signing in and refreshing lock them; whoever is signing in now holds the user.
   perform from auth.users where users.id = lock_auth_user.user_id for update;
-  perform from auth.sessions where sessions.user_id = lock_auth_user.user_id
-  order by sessions.id for update;
+  perform private.lock_sessions(user_id);
 end
 $$;
 comment on function private.lock_auth_user is

@@ -13,8 +13,10 @@ begin
     perform private.refuse(409, 'account_has_obligations',
       jsonb_build_object('obligations', owed));
   end if;
-  -- Sessions first, as a refresh locks its session, then the account.
-  delete from auth.sessions where sessions.user_id = request_deletion.account_id;
+  -- The sessions end with the new status, when all else is locked.
+  perform private.lock_sessions(account_id);
+  perform private.lock_account_exclusively(account_id);
+  perform private.lock_admins_with(account_id);
   update public.accounts
   set status = 'deletion_requested', status_reason = null, suspended_until = null,
       delete_at = now() + interval '14 days'

@@ -27,7 +27,7 @@ const forgot = (identifier: unknown) => guest.post('/auth/password/forgot', { id
 
 const strip = ({ status, body, headers }: Reply) => {
   const names = [...headers.keys()].filter((name) => name !== 'date')
-  return { status, body, names }
+  return { status, body: { ...body, resetId: typeof body.resetId }, names }
 }
 
 test('REG-21 asking for a code reveals nothing, and only an account in good standing gets one', async () => {

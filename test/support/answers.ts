@@ -67,7 +67,7 @@ const patterns = everyOperation.map((operation) => ({
 }))
 
 /** The operation that a request means: one without parameters before one with them. */
-function operationOf(method: string, path: string): Operation | undefined {
+export function operationOf(method: string, path: string): Operation | undefined {
   // As it is sent: without dots for folders.
   const bare = URL.parse(`http://api${path}`)?.pathname ?? path
   return patterns

@@ -1,20 +1,20 @@
 /** Two people with everything that may be locked, their concurrent requests, and deadlocks. */
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { actions, device, type Side } from './racing-actions.ts'
 import { database, type Person, signUp } from '../support/client.ts'
 import { openConversation, textMessage } from '../support/conversations.ts'
-import { deadlocks, race, type RawRequest } from '../support/races.ts'
+import { bearer, deadlocks, race, type RawRequest } from '../support/races.ts'
 import { insertListing, insertOrganisation, makePending } from '../support/fixtures.ts'
 
 /** A request of a person. */
-export const sentBy = (
-  { accessToken }: Person,
-  { headers = [], ...shot }: RawRequest,
-): RawRequest => ({
+export const sentBy = (person: Person, { headers = [], ...shot }: RawRequest): RawRequest => ({
   ...shot,
-  headers: [...headers, ['Authorization', `Bearer ${accessToken}`]],
+  // Some are sent in another session.
+  headers: headers.some(([name]) => name === 'Authorization')
+    ? headers
+    : [...headers, bearer(person)],
 })
 
 async function side(witness: Person): Promise<Side> {
@@ -52,7 +52,7 @@ async function side(witness: Person): Promise<Side> {
   return { ...person, office, company, listing, drafted, planId, open, paid, report }
 }
 
-type Acquaintances = { one: Side; other: Side; talk: string; sessions: string }
+type Acquaintances = { one: Side; other: Side; talk: string; passwords: string; sessions: string }
 
 /** Two people with a conversation, saved listings, devices and reviews of each other. */
 export async function twoAcquaintances(): Promise<Acquaintances> {
@@ -65,18 +65,23 @@ export async function twoAcquaintances(): Promise<Acquaintances> {
     await who.put('/devices', device())
     await who.post('/reviews', { identityId: whom.office, rating: 4, comment: 'تعامل ممتاز' })
   }
-  const { rows: [{ kept }] } = await database().query(
-    `select jsonb_agg(sessions)::text as kept from auth.sessions where user_id = any ($1)`,
+  const { rows: [kept] } = await database().query(
+    `select
+       (select jsonb_agg(sessions)::text from auth.sessions where user_id = any ($1)) as sessions,
+       (select jsonb_object_agg(id, encrypted_password)::text from auth.users where id = any ($1))
+         as passwords`,
     [[one.id, other.id]],
   )
-  return { one, other, talk, sessions: kept }
+  return { one, other, talk, ...kept }
 }
 
-/** Restores everything that the admin changed. */
-export async function restore({ one, other, sessions }: Acquaintances) {
+/** Restores what admins, and people themselves, changed of their accounts. */
+export async function restore({ one, other, sessions, passwords }: Acquaintances) {
   for (const { id, office, company, listing, drafted, report } of [one, other]) {
     await database().query(
-      `update public.accounts set status = 'active', suspended_until = null where id = $1`,
+      `update public.accounts set status = 'active', suspended_until = null, delete_at = null,
+         email_proven = false, taken_over_at = null
+       where id = $1`,
       [id],
     )
     await database().query(`update public.identities set status = 'active' where id = $1`, [office])
@@ -101,6 +106,12 @@ export async function restore({ one, other, sessions }: Acquaintances) {
     )
     await database().query('delete from public.blocks where account_id = $1', [id])
     await makePending(company)
+    // Who leaves has to empty the wallet first.
+    await database().query(
+      `select private.adjust_wallet($1, 500, gen_random_uuid()) from public.wallets
+       where wallets.identity_id = $1 and wallets.part = 'available' and wallets.balance < 100`,
+      [office],
+    )
     // A decided report stays so: it is made again.
     await database().query(
       `with gone as (delete from public.reports where id = $1 returning *)
@@ -109,6 +120,16 @@ export async function restore({ one, other, sessions }: Acquaintances) {
       [report],
     )
   }
+  await database().query(
+    `delete from auth.identities where user_id = any ($1) and provider <> 'email'`,
+    [[one.id, other.id]],
+  )
+  await database().query(
+    `update auth.users set encrypted_password = value
+     from jsonb_each_text($1)
+     where users.id = key::uuid and encrypted_password is distinct from value`,
+    [passwords],
+  )
   await database().query(
     `insert into auth.sessions select (jsonb_populate_recordset(null::auth.sessions, $1)).*
      on conflict do nothing`,
@@ -123,8 +144,10 @@ export async function deadlocksReported(): Promise<number> {
   return await deadlocks()
 }
 
-export const groupsOfActions = (size: number) => {
-  const names = Object.keys(actions)
+/** All actions in groups; others meet with another seed. */
+export const groupsOfActions = (size: number, seed = '') => {
+  const order = (name: string) => createHash('md5').update(seed + name).digest('hex')
+  const names = Object.keys(actions).sort((a, b) => order(a).localeCompare(order(b)))
   return Array.from(
     { length: Math.ceil(names.length / size) },
     (_, i) => names.slice(i * size, (i + 1) * size),
@@ -136,13 +159,18 @@ export async function raceGroup(
   names: string[],
   { one, other, talk }: Acquaintances,
   more: RawRequest[],
-  also?: () => unknown,
+  { make, also }: { make?: () => unknown; also?: () => unknown } = {},
 ) {
-  const shots: RawRequest[] = names.flatMap((name) => [
-    sentBy(one, actions[name]!(one, other, talk)),
-    sentBy(other, actions[name]!(other, one, talk)),
-  ])
+  const shots: RawRequest[] = []
+  for (const name of names) {
+    shots.push(
+      sentBy(one, await actions[name]!(one, other, talk)),
+      sentBy(other, await actions[name]!(other, one, talk)),
+    )
+  }
   for (const shot of more) shots.splice(Math.floor(Math.random() * shots.length), 0, shot)
+  // Only now, when everything that will be sent is made ready.
+  await make?.()
   const [replies] = await Promise.all([race(shots), also?.()])
   const failed = replies.flatMap(({ status, body }, i) =>
     status >= 500

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
-import { adminActions, reason } from './racing-actions.ts'
+import { adminActions, deletion, reason, type Side } from './racing-actions.ts'
 import { makeAdmin } from '../support/admins.ts'
 import {
   deadlocksReported,
@@ -16,6 +16,7 @@ import {
   twoAcquaintances,
 } from './lock-races.ts'
 import { database, type Person, signUp } from '../support/client.ts'
+import { requestResetCode } from '../support/codes.ts'
 import { textMessage } from '../support/conversations.ts'
 import { jpeg } from '../support/pictures.ts'
 import { race } from '../support/races.ts'
@@ -33,16 +34,16 @@ beforeAll(async () => {
 test('an admin’s action and concurrent requests of people never deadlock', async () => {
   const before = await deadlocksReported()
   const pairs = await Promise.all([twoAcquaintances(), twoAcquaintances(), twoAcquaintances()])
-  const work = Object.values(adminActions).flatMap((does) =>
-    groupsOfActions(3).map((names) => ({ does, names }))
+  const work = Object.entries(adminActions).flatMap(([title, does]) =>
+    ['once', 'twice'].flatMap((round) =>
+      groupsOfActions(6, title + round).map((names) => ({ does, names }))
+    )
   )
   await Promise.all(pairs.map(async (people, worker) => {
     for (const { does, names } of work.filter((_, i) => i % pairs.length === worker)) {
-      for (let round = 0; round < 2; round++) {
-        const more = does(people.one).map((shot) => sentBy(admin, shot))
-        await raceGroup(names, people, more)
-        await restore(people)
-      }
+      const more = does(people.one).map((shot) => sentBy(admin, shot))
+      await raceGroup(names, people, more)
+      await restore(people)
     }
   }))
   expect(await deadlocksReported()).toBe(before)
@@ -76,10 +77,9 @@ test('jobs and concurrent requests of people never deadlock', async () => {
         [[one.office, other.office]],
       ),
   ]
-  for (const make of due) {
-    for (const names of groupsOfActions(5)) {
-      await make()
-      await raceGroup(names, people, [], runJobs)
+  for (const [nth, make] of due.entries()) {
+    for (const names of groupsOfActions(6, String(nth))) {
+      await raceGroup(names, people, [], { make, also: runJobs })
       await database().query(
         `update public.organisations set licence_expires_on = '2040-01-01'
          where identity_id = any ($1)`,
@@ -124,16 +124,63 @@ async function remains(id: string): Promise<string[]> {
 
 test('requests of an account being deleted leave nothing behind and block nobody', async () => {
   const before = await deadlocksReported()
-  // Auth itself answers 500 to whom it finds and, a moment later, does not find any more.
-  for (const all of groupsOfActions(5)) {
-    const names = all.filter((name) => name !== 'login')
+  for (const names of groupsOfActions(5)) {
     const people = await twoAcquaintances()
     const { one } = people
-    const gone = { method: 'DELETE', path: `/admin/users/${one.id}`, body: { reason } }
-    await raceGroup(names, people, [sentBy(admin, gone)])
+    await raceGroup(names, people, [sentBy(admin, deletion(one))])
     expect([names, await remains(one.id)]).toEqual([names, []])
   }
   expect(await deadlocksReported()).toBe(before)
+})
+
+/** Whoever leaves has no money. */
+const emptyWallet = ({ office }: Side) =>
+  database().query(
+    `select private.adjust_wallet($1, -balance, gen_random_uuid()) from public.wallets
+     where identity_id = $1 and part = 'available'`,
+    [office],
+  )
+
+test('two acquaintances can be deleted at once, one by an admin and one by himself', async () => {
+  const before = await deadlocksReported()
+  for (let round = 0; round < 10; round++) {
+    const { one, other } = await twoAcquaintances()
+    await emptyWallet(one)
+    const replies = await race([
+      sentBy(one, { path: '/auth/me/delete', body: { password: one.password } }),
+      sentBy(admin, deletion(other)),
+    ])
+    expect(replies.map(({ status }) => status)).toEqual([202, 204])
+    expect(await remains(other.id)).toEqual([])
+  }
+  expect(await deadlocksReported()).toBe(before)
+})
+
+test('whoever disappears while the password is checked is told to sign in', async () => {
+  for (let round = 0; round < 10; round++) {
+    const person = await signUp()
+    const { identifier, password } = person
+    const code = await requestResetCode(identifier)
+    const [newPassword, another] = [randomUUID(), randomUUID()]
+    const replies = await race([
+      { path: '/auth/login', body: { identifier, password } },
+      sentBy(person, { path: '/auth/me/delete', body: { password } }),
+      sentBy(person, {
+        path: '/auth/password/change',
+        body: { currentPassword: password, newPassword },
+      }),
+      sentBy(person, { path: '/auth/logout', body: {} }),
+      {
+        path: '/auth/password/reset',
+        body: { identifier, code, newPassword: another, confirmPassword: another },
+      },
+      sentBy(admin, deletion(person)),
+    ])
+    for (const { status, body } of replies) {
+      expect([200, 202, 204, 401, 422], JSON.stringify(body)).toContain(status)
+    }
+    expect(await remains(person.id)).toEqual([])
+  }
 })
 
 test('two acquaintances can be deleted at once, by an admin and by the job', async () => {
@@ -146,13 +193,8 @@ test('two acquaintances can be deleted at once, by an admin and by the job', asy
        where id = $1`,
       [other.id],
     )
-    await database().query(
-      `select private.move_money(private.wallet_of($1), private.system_account('adjustments'), 500,
-         'adjustment', 'adjustment', $2)`,
-      [other.office, randomUUID()],
-    )
-    const gone = { method: 'DELETE', path: `/admin/users/${one.id}`, body: { reason } }
-    await Promise.all([race([sentBy(admin, gone)]), runJobs()])
+    await emptyWallet(other)
+    await Promise.all([race([sentBy(admin, deletion(one))]), runJobs()])
     await waitUntil('both are gone', async () => {
       await runJobs()
       return (await remains(other.id)).length === 0

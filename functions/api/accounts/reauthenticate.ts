@@ -1,6 +1,7 @@
 /** Who is signed in already proves once more who they are, before what cannot be taken back. */
+import type { ApiContext } from '../../_shared/context.ts'
 import { addressArgs, codeHmac } from '../../_shared/crypto.ts'
-import { backend } from '../../_shared/db.ts'
+import { backend, call } from '../../_shared/db.ts'
 import type { Identifier } from '../../_shared/identifiers.ts'
 import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
 import { discardSession, signIn } from '../../_shared/supabase-auth.ts'
@@ -10,6 +11,16 @@ type User = { id: string; phone: string | null; email: string }
 /** What the user signs in with. */
 export const identifierOf = ({ phone, email }: User): Identifier =>
   phone ? { kind: 'phone', value: phone } : { kind: 'email', value: email }
+
+/** What Auth does for the caller: it fails for one who is being deleted, and then that is 401. */
+export async function ofCaller<T>(c: ApiContext, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    await call(c, 'check_session', {})
+    throw error
+  }
+}
 
 /** By a code that was sent for the deletion. */
 export async function verifyDeletionCode(

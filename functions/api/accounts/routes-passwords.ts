@@ -13,7 +13,7 @@ import {
 } from '../../_shared/supabase-auth.ts'
 import { area, body, json, mine, route, send, sendNothing, withoutToken } from '../http/route.ts'
 import { requestCode } from './codes.ts'
-import { identifierOf, verifyPassword } from './reauthenticate.ts'
+import { identifierOf, ofCaller, verifyPassword } from './reauthenticate.ts'
 import { resendAfter } from './schemas.ts'
 
 const tags = ['sign-in']
@@ -121,7 +121,7 @@ export const passwords = area()
       if (await isCurrentPassword(identifier, newPassword, c.var.address)) {
         throw invalidNewPassword()
       }
-      await resetPassword(verified.accountId, newPassword)
+      await resetPassword(verified.accountId, identifier, newPassword)
     } catch (error) {
       await backend('release_code', { codeId: verified.codeId })
       throw error
@@ -135,6 +135,6 @@ export const passwords = area()
     const identifier = identifierOf(user)
     await verifyPassword(identifier, currentPassword, c.var.address)
     const passwords = { current: currentPassword, next: newPassword }
-    await changePassword(c.var.caller.token!, passwords, c.var.address)
+    await ofCaller(c, changePassword(c.var.caller.token!, passwords, c.var.address))
     return sendNothing(c)
   })

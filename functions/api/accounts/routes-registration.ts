@@ -90,7 +90,14 @@ const verify = route({
     'is locked. Send `registrationId` along: it makes the account the one of this very ' +
     'registration, with its password and name. Without it, and if several people tried this ' +
     'number, the account has no password until it is reset.',
-  errors: ['otp_invalid', 'otp_expired', 'otp_locked', 'phone_taken', 'rate_limited'],
+  errors: [
+    'otp_invalid',
+    'otp_expired',
+    'otp_locked',
+    'phone_taken',
+    'invalid_credentials',
+    'rate_limited',
+  ],
   unlimited: true,
   request: body(z.strictObject({
     identifier: Identifier,

@@ -13,6 +13,7 @@ import {
   signOut,
 } from '../../_shared/supabase-auth.ts'
 import { area, body, json, mine, route, send, sendNothing, withoutToken } from '../http/route.ts'
+import { ofCaller } from './reauthenticate.ts'
 import { Session } from './schemas.ts'
 import { completeSignIn, sessionBody, throwIfDenied } from './session.ts'
 
@@ -97,16 +98,6 @@ type Entry = MaybeError & {
   hasDecoy: boolean
 }
 
-/** Signs in to an account. Auth fails for one that is being deleted: then there is none. */
-async function tryAccount(identifier: Identifier, password: string, address: string) {
-  try {
-    return await signIn(identifier, password, address)
-  } catch (error) {
-    if (await backend('account_with', { identifier: identifier.value })) throw error
-    return undefined
-  }
-}
-
 /** Without an account: the same work, then whether an open registration has this password. */
 async function tryWithoutAccount(
   { value }: Identifier,
@@ -134,7 +125,7 @@ export const signingIn = area()
     // For everybody who signs in: in one case only it would reveal who has an account.
     if (!entry.hasDecoy) await createDecoy()
     const tokens = entry.exists
-      ? await tryAccount(identifier, password, c.var.address)
+      ? await signIn(identifier, password, c.var.address)
       : await tryWithoutAccount(identifier, password, entry.attempts, c.var.address)
     if (!tokens) throw new Refusal('invalid_credentials')
     if ('denied' in tokens) await backend('uncount_hits', { hits: entry.hits })
@@ -151,6 +142,6 @@ export const signingIn = area()
   .openapi(logout, async (c) => {
     const { scope } = c.req.valid('json')
     await call(c, 'check_session', {})
-    await signOut(c.var.caller.token!, scope ?? 'local')
+    await ofCaller(c, signOut(c.var.caller.token!, scope ?? 'local'))
     return sendNothing(c)
   })

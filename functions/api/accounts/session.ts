@@ -4,7 +4,7 @@ import { addressArgs } from '../../_shared/crypto.ts'
 import { type BackendCall, call } from '../../_shared/db.ts'
 import type { ErrorCode } from '../../_shared/errors.ts'
 import type { Identifier } from '../../_shared/identifiers.ts'
-import { Refusal } from '../../_shared/refusal.ts'
+import { classifyError, Refusal } from '../../_shared/refusal.ts'
 import {
   discardSession,
   signIn,
@@ -53,7 +53,7 @@ export async function completeSignIn(
   try {
     return await sessionBody(c, tokens, [{ name: 'finish_sign_in', args }, ...also])
   } catch (error) {
-    const code = error instanceof Refusal && error.code
+    const { code } = classifyError(error as Error, c.var.caller)
     if (code === 'rate_limited') await discardSession(tokens)
     // Whoever took the account over at this moment ended the session: what opened it no longer does.
     if (code === 'token_invalid') throw new Refusal(ended)

@@ -2362,7 +2362,8 @@ create trigger identities_are_named_by_their_page
 --                                            tokens of version 1 Auth locks the session first, so
 --                                            what it answers with 500 or 409 is asked once more
 --   2. accounts, then what only they change: identities, profiles, settings, uploads
---   3. advisory locks                        licence, subscribe, plan, quota, a favorite, a device
+--   3. advisory locks                        admins, licence, subscribe, plan, quota, a favorite, a
+--                                            device
 --   4. invoices, payments, refunds, wallets
 --   5. reports
 --   6. conversations, then their participants and messages
@@ -2480,6 +2481,21 @@ comment on function private.lock_account_exclusively is
   'An account, locked for a change of it or of what one of its identities may do; null if there is '
   'none.';
 
+create function private.lock_sessions(account_id uuid) returns void
+  language plpgsql
+  security definer -- locks rows of Auth; its callers have checked whose
+  set search_path = ''
+as $$
+begin
+  -- As they lie: so they are found by whoever deletes them without an order, as Auth does.
+  perform from auth.sessions where sessions.user_id = lock_sessions.account_id
+  order by sessions.ctid for update;
+end
+$$;
+comment on function private.lock_sessions is
+  'The sessions of an account, locked as a refresh locks them: before the account of whoever is '
+  'signed out.';
+
 create function private.lock_caller_exclusively() returns uuid
   language plpgsql
   security definer -- clients have no grant to lock rows
@@ -2503,6 +2519,7 @@ create function private.lock_dependents(account_id uuid, identity_ids uuid[], go
 as $$
 begin
   perform private.lock_account_exclusively(account_id);
+  perform private.lock_admins_with(account_id);
   if goes then
     perform from public.reports where reports.account_id = lock_dependents.account_id
     order by reports.id for no key update;
@@ -2556,6 +2573,7 @@ begin
       where caused.from_identity_id = any (identity_ids)
     )
     order by notifications.id for no key update;
+    perform private.lock_devices(array[account_id], identity_ids);
   end if;
 end
 $$;
@@ -4225,6 +4243,10 @@ begin
   set encrypted_password = extensions.crypt(
     encode(extensions.gen_random_bytes(32), 'hex'), extensions.gen_salt('bf', 10))
   where users.id = account.id;
+  perform private.lock_sessions(account.id);
+  perform private.lock_dependents(account.id, array(
+    select identities.id from public.identities where identities.account_id = account.id
+  ), false);
   delete from auth.sessions where sessions.user_id = account.id; -- and their devices
   delete from auth.one_time_tokens where one_time_tokens.user_id = account.id;
   delete from private.codes
@@ -4970,7 +4992,9 @@ begin
   update public.organisations
   set active = identities.status = 'active' and private.may_act(new)
   from public.identities
-  where identities.account_id = new.id and organisations.identity_id = identities.id;
+  where identities.account_id = new.id and organisations.identity_id = identities.id
+    -- Where nothing changes nothing is locked: requesting deletion hides no page.
+    and organisations.active <> (identities.status = 'active' and private.may_act(new));
   return null;
 end
 $$;
@@ -5606,7 +5630,9 @@ as $$
 declare
   minutes integer;
 begin
+  -- With the page: one that somebody has locked is left to the next run.
   perform from private.response_measures
+  join public.organisations using (identity_id)
   where response_measures.identity_id = measure_response.identity_id
     and response_measures.measured_at < now() - interval '1 hour'
   for no key update skip locked;
@@ -19739,7 +19765,14 @@ as $$
 begin
   -- For on_sessions_ended, in this transaction. Auth ends sessions in transactions of its own.
   perform set_config('private.discarded_session', discard_session.session_id::text, true);
-  delete from auth.sessions where sessions.id = discard_session.session_id;
+  -- The account first: whoever is ending all its sessions at this moment may have locked it before
+  -- this one began, and then looks for it. A session that is locked by then is being ended.
+  perform private.lock_account_exclusively(sessions.user_id)
+  from auth.sessions where sessions.id = discard_session.session_id;
+  delete from auth.sessions where sessions.id in (
+    select own.id from auth.sessions as own where own.id = discard_session.session_id
+    for update skip locked
+  );
   delete from private.notification_events
   where notification_events.session_id = discard_session.session_id
     and notification_events.notified_at is null;
@@ -20186,14 +20219,37 @@ $$;
 comment on function private.require_admin is
   'The calling admin''s account, or what require_account refuses, or 403 admin_only.';
 
+create function private.lock_admins() returns void
+  language sql
+  set search_path = ''
+as $$
+  select pg_advisory_xact_lock(hashtextextended('admins', 0))
+$$;
+comment on function private.lock_admins is
+  'One after another: of two admins who remove each other at once the second finds no other.';
+
+create function private.lock_admins_with(account_id uuid) returns void
+  language plpgsql
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+begin
+  if exists (select from public.admins where admins.account_id = lock_admins_with.account_id) then
+    perform private.lock_admins();
+  end if;
+end
+$$;
+comment on function private.lock_admins_with is
+  'Locks the admins before one of them is locked or deleted, in the order of '
+  '03_accounts/2_rules_locks.sql.';
+
 create function private.require_remaining_admin() returns void
   language plpgsql
   security definer -- reads closed tables, for whoever removed an admin
   set search_path = ''
 as $$
 begin
-  -- One after another: of two admins who remove each other at once the second finds no other.
-  perform pg_advisory_xact_lock(hashtextextended('admins', 0));
+  perform private.lock_admins();
   if not exists (
     select from public.admins
     join public.accounts on accounts.id = admins.account_id
@@ -21783,10 +21839,8 @@ begin
     perform private.refuse_field('until', 'invalid');
   end if;
   if status <> 'active' and user_id <> admin_id then
-    -- Sessions first, as a refresh locks its session, then the account. They end with the new
-    -- status, when everything else is locked.
-    perform from auth.sessions where sessions.user_id = set_user_status.user_id
-    order by sessions.id for update;
+    -- The sessions end with the new status, when everything else is locked.
+    perform private.lock_sessions(user_id);
   end if;
   account := private.lock_account_exclusively(user_id);
   if account.id is null or private.is_decoy(account) then
@@ -21880,7 +21934,11 @@ create function private.end_sessions() returns trigger
   set search_path = ''
 as $$
 begin
-  delete from auth.sessions where sessions.user_id = new.id;
+  -- They are locked by now (private.lock_sessions), but for one that began meanwhile. Where that is
+  -- locked too, it is being ended by somebody who waits for the account.
+  delete from auth.sessions where sessions.id in (
+    select own.id from auth.sessions as own where own.user_id = new.id for update skip locked
+  );
   return null;
 end
 $$;
@@ -22650,6 +22708,7 @@ begin
   for review_id in
     select reviews.id from public.reviews
     where reviews.author_identity_id = update_reviews_of_author.identity_id
+      and (author.closed or reviews.author_active <> author.active)
     order by reviews.subject_identity_id
   loop
     -- The rating of a deleted author stays as it was then, the text does not.
@@ -22956,7 +23015,7 @@ create policy "nobody but functions of their owner" on private.push_outbox using
 
 -- sql/13_notifications/2_rules_devices.sql
 
--- What an app may register as a device.
+-- What an app may register as a device, and how devices are locked.
 
 create function private.device_problem(
   device_id text, platform text, push_token text, app_version text, locale text
@@ -22981,6 +23040,26 @@ end
 $$;
 comment on function private.device_problem is
   'The first field of a device that is not valid, as the API names it; null when all are.';
+
+create function private.lock_devices(account_ids uuid[], quoted_ids uuid[] default '{}')
+  returns void
+  language plpgsql
+  security definer -- locks rows of whoever's devices are deleted
+  set search_path = ''
+as $$
+begin
+  perform from public.devices where devices.account_id = any (account_ids)
+  order by devices.account_id, devices.device_id for update;
+  -- A foreign key deletes them with their device or notification, in no order of its own.
+  perform from private.push_outbox
+  where push_outbox.account_id = any (account_ids)
+    or push_outbox.from_identity_id = any (quoted_ids)
+  order by push_outbox.account_id, push_outbox.device_id, push_outbox.collapse_key for update;
+end
+$$;
+comment on function private.lock_devices is
+  'Locks the devices of accounts with all pushes that wait for them, and the pushes that quote one '
+  'of these identities: before any of them is deleted.';
 
 -- sql/13_notifications/2_rules_kinds.sql
 
@@ -23244,8 +23323,8 @@ declare
   rating bigint := details ->> 'rating';
   provider_ar text := case details ->> 'provider'
     when 'google' then 'Google' when 'apple' then 'Apple' end;
-  at text := to_char(
-    (details ->> 'at')::timestamptz at time zone 'Asia/Kuwait', 'YYYY/MM/DD HH24:MI');
+  at text := to_char(coalesce((details ->> 'at')::timestamptz, now()) at time zone 'Asia/Kuwait',
+    'YYYY/MM/DD HH24:MI');
   texts text[];
 begin
   texts := case kind
@@ -23596,7 +23675,7 @@ create function private.delete_notification(notification_id uuid) returns void
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.require_account();
+  caller_id uuid := private.lock_caller(); -- whose devices lose what waits for them
 begin
   delete from public.notifications
   where notifications.id = delete_notification.notification_id
@@ -23663,11 +23742,11 @@ begin
     select hashtextextended(format('device of %s %s', caller_id, device_id), 2)
     order by key
   ) as keys;
-  perform from public.devices
-  where devices.push_token = register_device.push_token
-    or devices.account_id = caller_id and devices.device_id = register_device.device_id
-  order by devices.account_id, devices.device_id
-  for update;
+  perform private.lock_devices(array(
+    select devices.account_id from public.devices
+    where devices.push_token = register_device.push_token
+    union select caller_id
+  ));
 
   delete from public.devices
   where devices.push_token = register_device.push_token
@@ -23715,12 +23794,13 @@ create function private.remove_device(device_id text) returns void
   security definer -- clients have no write grant
   set search_path = ''
 as $$
+declare
+  caller_id uuid := private.lock_caller();
 begin
+  perform private.lock_devices(array[caller_id]);
   delete from public.devices
-  where devices.account_id = private.require_account()
-    and devices.device_id = remove_device.device_id;
+  where devices.account_id = caller_id and devices.device_id = remove_device.device_id;
   if not found then
-    perform private.require_account();
     perform private.refuse(404, 'not_found');
   end if;
 end
@@ -23919,6 +23999,9 @@ declare
   due timestamptz := case when exempt then now()
     else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
 begin
+  -- All devices before the first push, as whoever deletes one (private.lock_devices).
+  perform from public.devices where devices.account_id = made.account_id
+  order by devices.device_id for key share;
   insert into private.push_outbox as waiting (account_id, device_id, notification_id,
     from_identity_id, collapse_key, category, title, body, data, exempt, due_at, expires_at)
   select
@@ -24040,8 +24123,7 @@ create function private.on_password_changed() returns trigger
   set search_path = ''
 as $$
 begin
-  perform private.notify(
-    new.id, null, 'security_password', null, jsonb_build_object('at', clock_timestamp()));
+  perform private.notify(new.id, null, 'security_password', null);
   return null;
 end
 $$;
@@ -24059,6 +24141,7 @@ begin
   -- the statement are gone (10_chat/6_events_lost_access.sql).
   if exists (select from auth.users where users.id = old.user_id) then
     perform private.lock_account_exclusively(old.user_id);
+    perform private.lock_devices(array[old.user_id]);
   else
     perform private.lock_dependents(old.user_id, array(
       select identities.id from public.identities where identities.account_id = old.user_id
@@ -24384,6 +24467,7 @@ begin
     return false; -- another run of the job was faster
   end if;
   perform private.notify_listing_owner(property, 'listing_expiring', jsonb_build_object(
+    'at', clock_timestamp(),
     'days', ceil(extract(epoch from property.expires_at - now()) / 86400)::integer));
   return true;
 end
@@ -24823,6 +24907,8 @@ as $$
 begin
   if outcome = 'dead' then
     -- The device is deleted with all that waits for it, unless it has another token by now.
+    perform private.lock_devices(array(
+      select devices.account_id from public.devices where devices.push_token = finish_push.token));
     delete from public.devices where devices.push_token = finish_push.token;
   elsif outcome in ('sent', 'dropped') then
     delete from private.push_outbox as done
@@ -24888,8 +24974,7 @@ as $$
 begin
   -- As signing in and refreshing lock them; whoever is signing in now holds the user.
   perform from auth.users where users.id = lock_auth_user.user_id for update;
-  perform from auth.sessions where sessions.user_id = lock_auth_user.user_id
-  order by sessions.id for update;
+  perform private.lock_sessions(user_id);
 end
 $$;
 comment on function private.lock_auth_user is
@@ -25126,8 +25211,10 @@ begin
     perform private.refuse(409, 'account_has_obligations',
       jsonb_build_object('obligations', owed));
   end if;
-  -- Sessions first, as a refresh locks its session, then the account.
-  delete from auth.sessions where sessions.user_id = request_deletion.account_id;
+  -- The sessions end with the new status, when all else is locked.
+  perform private.lock_sessions(account_id);
+  perform private.lock_account_exclusively(account_id);
+  perform private.lock_admins_with(account_id);
   update public.accounts
   set status = 'deletion_requested', status_reason = null, suspended_until = null,
       delete_at = now() + interval '14 days'
@@ -25261,21 +25348,37 @@ create or replace trigger tell_of_new_provider
 
 -- The account is notified of a new password, whoever set it, but not of the random one of a takeover,
 -- which a trigger writes. With every new password Auth also writes the columns of its pending codes;
--- it writes encrypted_password alone where only the hash of the same password is renewed.
-create or replace trigger on_password_changed_at_auth
-  after update of reauthentication_token on auth.users
-  for each row when (
-    old.encrypted_password is distinct from new.encrypted_password
-    and current_user = 'supabase_auth_admin' and pg_trigger_depth() = 0
-  )
-  execute function private.on_password_changed();
-create or replace trigger on_password_changed_elsewhere
-  after update of encrypted_password on auth.users
-  for each row when (
-    old.encrypted_password is distinct from new.encrypted_password
-    and current_user <> 'supabase_auth_admin' and pg_trigger_depth() = 0
-  )
-  execute function private.on_password_changed();
+-- it writes encrypted_password alone where only the hash of the same password is renewed. At the
+-- commit: pushes lock devices, which come after the sessions that Auth ends meanwhile. A constraint
+-- trigger can neither be made again nor, by us, be dropped: what changes is its function.
+do $$
+begin
+  if not exists (
+    select from pg_trigger
+    where tgrelid = 'auth.users'::regclass and tgname = 'on_password_changed_at_auth'
+  ) then
+    create constraint trigger on_password_changed_at_auth
+      after update of reauthentication_token on auth.users deferrable initially deferred
+      for each row when (
+        old.encrypted_password is distinct from new.encrypted_password
+        and current_user = 'supabase_auth_admin' and pg_trigger_depth() = 0
+      )
+      execute function private.on_password_changed();
+  end if;
+  if not exists (
+    select from pg_trigger
+    where tgrelid = 'auth.users'::regclass and tgname = 'on_password_changed_elsewhere'
+  ) then
+    create constraint trigger on_password_changed_elsewhere
+      after update of encrypted_password on auth.users deferrable initially deferred
+      for each row when (
+        old.encrypted_password is distinct from new.encrypted_password
+        and current_user <> 'supabase_auth_admin' and pg_trigger_depth() = 0
+      )
+      execute function private.on_password_changed();
+  end if;
+end
+$$;
 
 -- The account is notified of a sign-in; the devices of a session end with it.
 create or replace trigger on_session_begun
@@ -25286,8 +25389,7 @@ create or replace trigger on_session_ended_for_devices
   for each row execute function private.on_session_ended();
 
 -- Reuse of a refresh token that is a row (version 1) revokes the others, of which the newest would work
--- on for ten seconds: the session ends. A constraint trigger can neither be made again nor, by us, be
--- dropped: what changes is its function.
+-- on for ten seconds: the session ends.
 do $$
 begin
   if not exists (

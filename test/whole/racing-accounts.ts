@@ -1,0 +1,99 @@
+/** Actions of people on their account, and signing in and out, as requests that race. */
+import { randomUUID } from 'node:crypto'
+import type { Action, Side } from './racing-actions.ts'
+import { pictureForm } from './racing-listings.ts'
+import { database, newEmail, newPhone, signIn } from '../support/client.ts'
+import { ageCodes, registerPhone, requestResetCode } from '../support/codes.ts'
+import { bearer } from '../support/races.ts'
+import { claims, type Provider, token } from '../support/social-issuer.ts'
+
+/** The owner of the email comes and takes the account over, which anybody may have registered. */
+const takenOver = (provider: Provider): Action => async ({ identifier, id }) => ({
+  path: `/auth/${provider}`,
+  body: { idToken: await token(provider, claims(provider, { email: identifier, sub: id })) },
+})
+
+const again = ({ identifier, password }: Side) => signIn(identifier, password)
+
+export const accountActions: Record<string, Action> = {
+  register: () => ({
+    path: '/auth/register',
+    body: { identifier: newEmail(), password: randomUUID(), fullName: 'نورة السالم' },
+  }),
+  registerPhone: () => ({
+    path: '/auth/register/individual',
+    body: { identifier: newPhone(), password: randomUUID() },
+  }),
+  verify: async () => {
+    const { phone, code, registrationId } = await registerPhone()
+    return { path: '/auth/register/verify-otp', body: { identifier: phone, code, registrationId } }
+  },
+  resend: async ({ identifier }) => {
+    await ageCodes(identifier, 3600)
+    return { path: '/auth/otp/resend', body: { identifier, purpose: 'delete' } }
+  },
+  login: ({ identifier, password }) => ({ path: '/auth/login', body: { identifier, password } }),
+  refresh: async (by) => ({
+    path: '/auth/refresh',
+    body: { refreshToken: (await again(by)).refreshToken },
+  }),
+  logout: async (by) => ({
+    path: '/auth/logout',
+    body: {},
+    headers: [bearer(await again(by))],
+  }),
+  logoutOthers: async (by) => ({
+    path: '/auth/logout',
+    body: { scope: 'others' },
+    headers: [bearer(await again(by))],
+  }),
+  google: takenOver('google'),
+  apple: takenOver('apple'),
+  forgot: async ({ identifier }) => {
+    await ageCodes(identifier, 3600)
+    return { path: '/auth/password/forgot', body: { identifier } }
+  },
+  reset: async ({ identifier }) => {
+    await ageCodes(identifier, 3600)
+    const [code, password] = [await requestResetCode(identifier), randomUUID()]
+    return {
+      path: '/auth/password/reset',
+      body: { identifier, code, newPassword: password, confirmPassword: password },
+    }
+  },
+  password: ({ password }) => ({
+    path: '/auth/password/change',
+    body: { currentPassword: password, newPassword: randomUUID() },
+  }),
+  leave: async ({ id, office, password }) => {
+    await database().query(
+      `select private.adjust_wallet($1, -wallets.balance, gen_random_uuid()) from public.wallets
+       where wallets.identity_id = $1 and wallets.part = 'available' and wallets.balance > 0`,
+      [office],
+    )
+    await database().query(
+      `update public.invoices set state = 'failed' where account_id = $1 and state = 'processing'`,
+      [id],
+    )
+    return { path: '/auth/me/delete', body: { password } }
+  },
+  me: () => ({ method: 'PATCH', path: '/auth/me', body: { fullName: 'سالم بن فهد' } }),
+  avatar: () => ({ path: '/media/upload/avatar', ...pictureForm('file') }),
+  settings: () => ({ method: 'PATCH', path: '/settings', body: { language: 'en' } }),
+  identity: () => ({
+    path: '/auth/identities',
+    body: {
+      type: 'company',
+      nameAr: 'شركة جديدة',
+      licenceNo: randomUUID().slice(0, 18).toUpperCase(),
+      licenceExpiresOn: '2040-01-01',
+    },
+  }),
+  changeIdentity: ({ company }) => ({
+    method: 'PATCH',
+    path: `/auth/identities/${company}`,
+    body: { aboutAr: randomUUID() },
+  }),
+  switch: ({ identityId }) => ({ path: '/auth/identity/switch', body: { identityId } }),
+  back: ({ office }) => ({ path: '/auth/identity/switch', body: { identityId: office } }),
+}
