@@ -100,7 +100,8 @@ begin
 exception
   -- As there: an event is a hint. Who misses it finds the message in the history.
   when others then
-    raise warning '% messages were not broadcast: %', cardinality(deliveries), sqlerrm;
+    perform private.raise_alarm('broadcast_failed', 'messages ' || sqlstate, jsonb_build_object(
+      'messages', cardinality(deliveries), 'message', sqlerrm));
 end
 $$;
 comment on function private.broadcast_messages is

@@ -78,13 +78,14 @@ begin
     values (set_notification_aside.account_id, set_notification_aside.identity_id,
       set_notification_aside.kind, set_notification_aside.entity_id, set_notification_aside.details);
   else
-    raise warning 'notification % of % was not made: % %', kind, account_id, state, message;
+    perform private.raise_alarm('notification_failed', kind || ' ' || state, jsonb_build_object(
+      'accountId', account_id, 'entityId', entity_id, 'message', message));
   end if;
 end
 $$;
 comment on function private.set_notification_aside is
   'What becomes of a notification that failed: nobody''s act fails because somebody else could not '
-  'be notified. What met a lock is tried again by a job (7_jobs_fan_out.sql).';
+  'be notified. What met a lock is tried again by a job (7_jobs_fan_out.sql); all else is an alarm.';
 
 create function private.notify(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}',

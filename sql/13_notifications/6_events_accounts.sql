@@ -53,7 +53,8 @@ begin
 exception
   -- Nobody is kept out because the event could not be written.
   when others then
-    raise warning 'sign-in of % was not recorded: % %', new.user_id, sqlstate, sqlerrm;
+    perform private.raise_alarm('sign_in_unrecorded', sqlstate, jsonb_build_object(
+      'accountId', new.user_id, 'message', sqlerrm));
     return null;
 end
 $$;

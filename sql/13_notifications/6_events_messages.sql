@@ -48,12 +48,12 @@ begin
     join public.devices on devices.account_id = (delivery.ends).reader_account_id
     where (delivery.ends).pushes
   ) then
-    perform private.queue_push(
-      notifications, 'messages', true, accounts.language, account_settings)
+    -- The rows have names that no column has: account_settings.notifications would win over the row.
+    perform private.queue_push(made, 'messages', true, accounts.language, chosen)
     from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
-    join public.notifications on notifications.id = counted_ids[delivery.nth]
-    join public.accounts on accounts.id = notifications.account_id
-    left join public.account_settings on account_settings.account_id = accounts.id
+    join public.notifications as made on made.id = counted_ids[delivery.nth]
+    join public.accounts on accounts.id = made.account_id
+    left join public.account_settings as chosen on chosen.account_id = accounts.id
     where (delivery.ends).pushes;
   end if;
   return counted_ids;

@@ -157,7 +157,7 @@ test('a category switched off in the app is not listed, everything else is as be
   expect(await unreadCount(sara)).toBe(1)
 })
 
-test('a failing notification does not fail the action that caused it', async () => {
+test('a failing notification does not fail the action that caused it, and is an alarm', async () => {
   for (
     const [kind, details, entityId] of [
       ['gossip', {}, randomUUID()],
@@ -168,6 +168,15 @@ test('a failing notification does not fail the action that caused it', async () 
   ) await notify(sara, kind, details, { entityId })
   await notify({ ...sara, id: unknownId }, 'system', serviceMessage())
   expect(await notificationsOf(sara)).toEqual([])
+  // These are ours: in the end there must be none (test/whole/invariants.test.ts).
+  const { rows } = await database().query(
+    `delete from private.alarms
+     where kind = 'notification_failed' and details ->> 'accountId' = $1
+     returning subject_id`,
+    [sara.id],
+  )
+  expect(rows.map((row) => row.subject_id).sort())
+    .toEqual(['gossip P0002', 'invoice_paid 22P02', 'lead_new 22P02', 'system 23502'])
 
   const long = serviceMessage('طويل '.repeat(300))
   await notify(sara, 'system', long)

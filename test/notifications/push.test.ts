@@ -1,5 +1,6 @@
 /** Pushes from the outbox to a stub of FCM, by a process of the jobs that has its settings. */
 import { startPushes } from './push/process.ts'
+import './push/acts.ts'
 import './push/sending.ts'
 import './push/answers.ts'
 import './push/processes.ts'

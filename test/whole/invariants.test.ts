@@ -19,6 +19,24 @@ describe('what must always hold', () => {
   })
 })
 
+// What one act may not fail by, another's notification or event, is swallowed, and an alarm.
+describe('nothing was swallowed', () => {
+  test('by our functions', async () => {
+    const { rows } = await database().query(
+      `select kind, subject_id, details from private.alarms
+       where kind in ('notification_failed', 'broadcast_failed', 'sign_in_unrecorded')`,
+    )
+    expect(rows).toEqual([])
+  })
+
+  test.runIf(hasStack)('G-05 with a warning in the log of the database', () => {
+    const log = readFileSync(join(variable('LOCAL_STACK')!, 'logs', 'postgres.log'), 'utf8')
+    const warnings = log.split('\n').filter((line) => / WARNING: /.test(line))
+    // Said at the start, where rights are taken away that a role never had.
+    expect(warnings.filter((line) => !/has not been granted membership/.test(line))).toEqual([])
+  })
+})
+
 // Every answer of the suite was searched for them too, in answers.ts.
 describe.runIf(hasStack)('ISO-13 keys with full rights stay inside', () => {
   const secrets = () => {

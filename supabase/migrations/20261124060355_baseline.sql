@@ -19677,7 +19677,8 @@ begin
 exception
   -- As there: an event is a hint. Who misses it finds the message in the history.
   when others then
-    raise warning '% messages were not broadcast: %', cardinality(deliveries), sqlerrm;
+    perform private.raise_alarm('broadcast_failed', 'messages ' || sqlstate, jsonb_build_object(
+      'messages', cardinality(deliveries), 'message', sqlerrm));
 end
 $$;
 comment on function private.broadcast_messages is
@@ -23904,13 +23905,14 @@ begin
     values (set_notification_aside.account_id, set_notification_aside.identity_id,
       set_notification_aside.kind, set_notification_aside.entity_id, set_notification_aside.details);
   else
-    raise warning 'notification % of % was not made: % %', kind, account_id, state, message;
+    perform private.raise_alarm('notification_failed', kind || ' ' || state, jsonb_build_object(
+      'accountId', account_id, 'entityId', entity_id, 'message', message));
   end if;
 end
 $$;
 comment on function private.set_notification_aside is
   'What becomes of a notification that failed: nobody''s act fails because somebody else could not '
-  'be notified. What met a lock is tried again by a job (7_jobs_fan_out.sql).';
+  'be notified. What met a lock is tried again by a job (7_jobs_fan_out.sql); all else is an alarm.';
 
 create function private.notify(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, details jsonb default '{}',
@@ -24110,7 +24112,8 @@ begin
 exception
   -- Nobody is kept out because the event could not be written.
   when others then
-    raise warning 'sign-in of % was not recorded: % %', new.user_id, sqlstate, sqlerrm;
+    perform private.raise_alarm('sign_in_unrecorded', sqlstate, jsonb_build_object(
+      'accountId', new.user_id, 'message', sqlerrm));
     return null;
 end
 $$;
@@ -24343,12 +24346,12 @@ begin
     join public.devices on devices.account_id = (delivery.ends).reader_account_id
     where (delivery.ends).pushes
   ) then
-    perform private.queue_push(
-      notifications, 'messages', true, accounts.language, account_settings)
+    -- The rows have names that no column has: account_settings.notifications would win over the row.
+    perform private.queue_push(made, 'messages', true, accounts.language, chosen)
     from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
-    join public.notifications on notifications.id = counted_ids[delivery.nth]
-    join public.accounts on accounts.id = notifications.account_id
-    left join public.account_settings on account_settings.account_id = accounts.id
+    join public.notifications as made on made.id = counted_ids[delivery.nth]
+    join public.accounts on accounts.id = made.account_id
+    left join public.account_settings as chosen on chosen.account_id = accounts.id
     where (delivery.ends).pushes;
   end if;
   return counted_ids;
