@@ -2045,7 +2045,7 @@ $$;
 comment on function private.code_wait is
   'Seconds until this address may ask for another code; 0 or null means now.';
 
-create function private.codes_place(identifier text, address text) returns text
+create function private.code_rate_subject(identifier text, address text) returns text
   language sql
   immutable
   set search_path = ''
@@ -2053,7 +2053,7 @@ as $$
   -- Addresses of mail cost nothing: their use must not earn SMS.
   select address || case when identifier like '+%' then '' else ' mail' end
 $$;
-comment on function private.codes_place is
+comment on function private.code_rate_subject is
   'As what an address counts for the codes that go out by its requests.';
 
 create function private.count_use(identifier text, address text, address_hash text) returns void
@@ -2065,8 +2065,8 @@ begin
   -- What is sent to whom the address is known to does not count there, so its use earns nothing.
   if not private.is_known_address(private.account_with(identifier), address_hash)
     and (private.count_hit('code_used', identifier)).hit is not null then
-    perform private.keep_hit('code_used_address', place)
-    from unnest(private.rate_subjects(private.codes_place(identifier, address))) as place;
+    perform private.keep_hit('code_used_address', subject)
+    from unnest(private.rate_subjects(private.code_rate_subject(identifier, address))) as subject;
   end if;
 end
 $$;
@@ -2134,7 +2134,7 @@ create function private.count_code(
 as $$
 declare
   wait constant integer := private.code_wait(purpose, identifier, requested_by);
-  place constant text := private.codes_place(identifier, address);
+  subject constant text := private.code_rate_subject(identifier, address);
   pair constant text := address || ' ' || identifier;
   counted record;
   sending record;
@@ -2151,7 +2151,7 @@ begin
       array['code_address',
         case when purpose = 'reset' or not sends then 'code_unsent_address' end,
         'code_unknown_hour', 'code_unknown_day', 'code_unknown_all_hour', 'code_unknown_all_day'],
-      array[place, address, pair, pair, identifier, identifier]);
+      array[subject, address, pair, pair, identifier, identifier]);
   end if;
   if counted.refused is not null then
     return jsonb_build_object('error', jsonb_build_object(
@@ -2162,7 +2162,7 @@ begin
   -- The limits of the whole service come last, so that one noisy caller cannot use them up.
   sending := private.count_sending(
     identifier like '+%',
-    is_known or private.hits_within('code_used_address', place, 86400) > 0,
+    is_known or private.hits_within('code_used_address', subject, 86400) > 0,
     sends, sms_per_day);
   perform private.uncount_hit(taken.rule, taken.subject, taken.hit)
   from jsonb_to_recordset(counted.hits) as taken (rule text, subject text, hit timestamptz)
