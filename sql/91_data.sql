@@ -30,6 +30,8 @@ insert into private.rates (rule, max, seconds, note) values
   ('listings', 300, 3600, 'listings created per account'),
   ('publications', 60, 3600,
     'listings published, renewed or resumed per account; where its plan shows more, as many'),
+  ('price_changes', 30, 86400,
+    'changes of the price that a listing shows, by its owner; its other fields may still be changed'),
   ('uploads', 60, 3600, 'uploads per account, each of up to 20 pictures'),
   ('reports', 30, 86400, 'reports to the admins per account'),
   ('export', 5, 86400, 'exports of all that an account owns, per account'),

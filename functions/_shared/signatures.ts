@@ -398,7 +398,7 @@ export const backendSignatures = {
   refund_order: { refund_id: 'uuid' },
   refuse: { status: 'integer', code: 'text', detail: 'jsonb?', by_hand: 'text?' },
   refuse_field: { path: 'text', code: 'text', status: 'integer?' },
-  refuse_rate: { rate: 'text' },
+  refuse_rate: { rate: 'text', path: 'text?' },
   register_phone: {
     phone: 'text',
     registration_id: 'uuid',

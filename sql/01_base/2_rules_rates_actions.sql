@@ -4,20 +4,23 @@
 -- What cannot be taken back, and what may fail after it has already cost something, is counted and
 -- committed before it is tried (count_rate, require_rate).
 
-create function private.refuse_rate(rate text) returns void
+create function private.refuse_rate(rate text, path text default null) returns void
   language plpgsql
   set search_path = ''
 as $$
 begin
   raise exception using
     errcode = 'PT429', message = 'rate_limited',
-    detail = json_build_object('retryAfter', split_part(rate, ',', 3)::integer)::text,
+    detail = (jsonb_build_object('retryAfter', split_part(rate, ',', 3)::integer) || case
+      when path is null then '{}'
+      else jsonb_build_object('fields', jsonb_build_array(
+        jsonb_build_object('path', path, 'code', 'rate_limited'))) end)::text,
     hint = rate;
 end
 $$;
 comment on function private.refuse_rate is
   '429 rate_limited, with limit, remaining and reset as its hint, because a setting would be '
-  'undone with the transaction.';
+  'undone with the transaction; with a path where only one field of the call is limited.';
 
 create function private.count_action(rule text, allowed integer default null) returns timestamptz
   language plpgsql

@@ -1,4 +1,4 @@
-/** Price history, deals that follow from it, auction windows. */
+/** Price history, auction windows. */
 import { expect, test } from 'vitest'
 import { asCaller, database, guest, type Person, signUp } from '../support/client.ts'
 import { createDraft, publishListing } from '../support/listings.ts'
@@ -6,20 +6,12 @@ import { createDraft, publishListing } from '../support/listings.ts'
 const set = (id: string, price: number) => (person: Person) =>
   person.patch(`/properties/${id}`, { price })
 
-/** Makes the whole history so much older. */
-const age = (id: string, by: string) =>
-  database().query(
-    'update public.price_history set changed_at = changed_at - $2::interval where property_id = $1',
-    [id, by],
-  )
-
 async function history(id: string): Promise<(number | null)[]> {
   const { body } = await guest.get(`/properties/${id}/price-history`)
   return body.items.map(({ price }: { price: number | null }) => price)
 }
 
 const deal = async (id: string) => (await guest.get(`/properties/${id}`)).body.deal
-const pct = async (id: string) => (await deal(id))?.dropPct ?? null
 
 test('the history holds every price since the first publishing, newest first', async () => {
   const seller = await signUp()
@@ -99,76 +91,6 @@ test('nobody but the database writes prices, deals and windows', async () => {
       service.release()
     }
   }
-})
-
-test('a price drop of 5 percent is a deal for 14 days, less is none', async () => {
-  const seller = await signUp()
-  const [five, less] = [
-    await publishListing(seller, { price: 1000 }),
-    await publishListing(seller, { price: 1000 }),
-  ]
-  await set(five.id, 950)(seller)
-  await set(less.id, 950.001)(seller)
-  expect(await pct(less.id)).toBe(null)
-
-  const { dropPct, until } = await deal(five.id)
-  expect(dropPct).toBe(5)
-  const { body } = await guest.get(`/properties/${five.id}/price-history`)
-  expect(Date.parse(until) - Date.parse(body.items[0].changedAt)).toBe(14 * 86_400_000)
-
-  await age(five.id, '13 days 23 hours')
-  expect(await pct(five.id)).toBe(5)
-  await age(five.id, '1 hour')
-  expect(await pct(five.id)).toBe(null)
-})
-
-test('a deal is measured against the lowest price of the 30 days before it dropped', async () => {
-  const seller = await signUp()
-  const { id } = await publishListing(seller, { price: 800 })
-  await age(id, '31 days')
-  await set(id, 1000)(seller) // raised first
-  await set(id, 900)(seller)
-  expect(await pct(id)).toBe(null) // 800 stood until today
-  await set(id, 720)(seller)
-  expect(await pct(id)).toBe(10) // of 800
-
-  // Had the raise been 31 days ago, 1000 would be the lowest.
-  const other = await publishListing(seller, { price: 800 })
-  await set(other.id, 1000)(seller)
-  await age(other.id, '31 days')
-  await set(other.id, 900)(seller)
-  expect(await pct(other.id)).toBe(10)
-
-  // 29 days ago, 800 still counts.
-  const third = await publishListing(seller, { price: 800 })
-  await set(third.id, 1000)(seller)
-  await age(third.id, '29 days')
-  await set(third.id, 900)(seller)
-  expect(await pct(third.id)).toBe(null)
-})
-
-test('a deal follows later price changes', async () => {
-  const seller = await signUp()
-  const { id } = await publishListing(seller, { price: 1000 })
-  await set(id, 800)(seller)
-  const { until } = await deal(id)
-  await set(id, 900)(seller)
-  expect(await deal(id)).toEqual({ dropPct: 10, until }) // still under, for the same time
-  await set(id, 960)(seller)
-  expect(await deal(id)).toBe(null)
-  await set(id, 790)(seller) // under the lowest, which is 800 now, but not by 5 percent
-  expect(await deal(id)).toEqual({ dropPct: 21, until })
-  await set(id, 700)(seller)
-  expect(await pct(id)).toBe(11.39) // of 790
-})
-
-test('a rent is a deal like a sale, and percents are exact to two digits', async () => {
-  const seller = await signUp()
-  const { id } = await publishListing(seller, { type: 'RENT', price: 666.667 })
-  await set(id, 500)(seller)
-  expect(await pct(id)).toBe(25)
-  await set(id, 0)(seller)
-  expect(await pct(id)).toBe(100)
 })
 
 // Auctions ---------------------------------------------------------------------------------------

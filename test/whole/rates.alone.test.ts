@@ -25,6 +25,7 @@ beforeAll(async () => {
     reports: 30,
     listings: 300,
     publications: 60,
+    price_changes: 30,
     uploads: 60,
     contact: 30,
     contact_unproven: 5,
@@ -180,6 +181,45 @@ describe('LOAD-05 listings', () => {
     expect(rateLimitOf(await change('resume')).slice(0, 2)).toEqual([250, 0])
     expect((await change('pause')).status).toBe(200)
     expectRateLimited(await change('resume'), 250, 3600)
+  })
+
+  test('the price that a listing shows changes 30 times a day, its other fields more often', async () => {
+    const person = await signUp()
+    const [listing, other] = [
+      await publishListing(person, { price: 1000 }),
+      await publishListing(person, { price: 1000 }),
+    ]
+    const path = `/properties/${listing.id}`
+    await plantHits('price_changes', listing.id, 28)
+    for (const price of [1001, 1002]) {
+      expect((await person.patch(path, { price })).status).toBe(200)
+    }
+    const refused = await person.patch(path, { price: 1003, bedrooms: 4 })
+    expectRateLimited(refused, 30, 86_400)
+    await expect(
+      asCaller(
+        person,
+        (client) => client.query(`select api.update_property($1, '{"price":1003}')`, [listing.id]),
+      ),
+    )
+      .rejects.toMatchObject({ code: 'PT429' })
+    expect(refused.body.error.fields).toMatchObject([{ path: 'price', code: 'rate_limited' }])
+    // Nothing of it was done; the other fields, the same price and other listings are free.
+    expect((await person.patch(path, { price: 1002, bedrooms: 3 })).body)
+      .toMatchObject({ price: 1002, bedrooms: 3 })
+    expect((await person.patch(`/properties/${other.id}`, { price: 1001 })).status).toBe(200)
+    // Nor does the way through a draft, which may have any price, show another one.
+    const act = (name: string) => person.post(`${path}/${name}`)
+    for (const name of ['archive', 'restore']) expect((await act(name)).status).toBe(200)
+    expect((await person.patch(path, { price: 900 })).status).toBe(200)
+    expect((await act('publish')).body.error)
+      .toMatchObject({ code: 'rate_limited', fields: [{ path: 'price' }] })
+    expect((await person.patch(path, { price: 1002 })).status).toBe(200)
+    expect((await act('publish')).status).toBe(200)
+    // What is undone is not counted, and the oldest change of the day makes room again.
+    expect(await hitsOf('price_changes', listing.id)).toBe(30)
+    await ageHits(refused.body.error.retryAfter, listing.id)
+    expect((await person.patch(path, { price: 1003 })).status).toBe(200)
   })
 })
 

@@ -684,20 +684,23 @@ grant execute on function private.count_hit, private.uncount_hit, private.uncoun
 -- What cannot be taken back, and what may fail after it has already cost something, is counted and
 -- committed before it is tried (count_rate, require_rate).
 
-create function private.refuse_rate(rate text) returns void
+create function private.refuse_rate(rate text, path text default null) returns void
   language plpgsql
   set search_path = ''
 as $$
 begin
   raise exception using
     errcode = 'PT429', message = 'rate_limited',
-    detail = json_build_object('retryAfter', split_part(rate, ',', 3)::integer)::text,
+    detail = (jsonb_build_object('retryAfter', split_part(rate, ',', 3)::integer) || case
+      when path is null then '{}'
+      else jsonb_build_object('fields', jsonb_build_array(
+        jsonb_build_object('path', path, 'code', 'rate_limited'))) end)::text,
     hint = rate;
 end
 $$;
 comment on function private.refuse_rate is
   '429 rate_limited, with limit, remaining and reset as its hint, because a setting would be '
-  'undone with the transaction.';
+  'undone with the transaction; with a path where only one field of the call is limited.';
 
 create function private.count_action(rule text, allowed integer default null) returns timestamptz
   language plpgsql
@@ -2374,7 +2377,8 @@ create trigger identities_are_named_by_their_page
 --  11. the histories of conversations       last of all but 12, so that readers wait for a moment
 --  12. what triggers take at the commit     the snapshot of the feed
 --
--- A rate is counted before all of these (01_base/2_rules_rates.sql), by the account that does it.
+-- A rate is counted before all of these (01_base/2_rules_rates.sql), by the account that does it; one
+-- of a listing (price_changes) by whoever holds the lock of that listing.
 --
 -- Rows are locked "for no key update" before a change: "for update" would block foreign keys that
 -- refer to them. No column that changes is part of a key that can be referred to (the unique indexes
@@ -9923,6 +9927,7 @@ create function private.record_price() returns trigger
 as $$
 declare
   latest public.price_history;
+  counted record;
 begin
   select * into latest from public.price_history
   where price_history.property_id = new.id
@@ -9933,13 +9938,21 @@ begin
     insert into public.price_history (property_id, price, changed_at)
     values (new.id, new.price, new.published_at);
   elsif latest.price is distinct from new.price then
+    if private.identity_id() = new.owner_identity_id then
+      counted := private.count_hit('price_changes', new.id::text);
+      if counted.hit is null then
+        perform private.refuse_rate(
+          format('%s,%s,%s', counted."limit", counted.remaining, counted.reset), 'price');
+      end if;
+    end if;
     insert into public.price_history (property_id, price) values (new.id, new.price);
   end if;
   return null;
 end
 $$;
 comment on function private.record_price is
-  'Records the price at the first publishing, and every other price that a published listing gets.';
+  'Records the price at the first publishing, and every other price that a published listing gets: '
+  'of its owner so many a day, then 429 rate_limited for the field price.';
 
 -- Drafts and archived listings may have any price: nobody sees it.
 create trigger properties_price_is_recorded_on_insert
@@ -9955,51 +9968,69 @@ create trigger properties_price_is_recorded
   )
   execute function private.record_price();
 
+create function private.price_since(property_id uuid, at timestamptz) returns timestamptz
+  language plpgsql
+  stable
+  security definer -- reads prices of listings of others
+  set search_path = ''
+as $$
+begin
+  return coalesce((
+    select price_history.changed_at from public.price_history
+    where price_history.property_id = price_since.property_id and price_history.changed_at <= at
+    order by price_history.changed_at desc
+    limit 1
+  ), '-infinity');
+end
+$$;
+comment on function private.price_since is
+  'Since when the price had stood that a listing had at a moment.';
+
 create function private.update_deal(property_id uuid) returns void
   language plpgsql
   security definer -- writes columns that nobody may write
   set search_path = ''
 as $$
+declare
+  window_begins timestamptz := private.price_since(property_id, now() - interval '44 days');
+  property public.properties;
+  dropped_at timestamptz;
+  lowest numeric;
 begin
-  with prices as (
+  select * into property from public.properties where properties.id = update_deal.property_id;
+
+  -- The last drop that no price too low for it stood in the 30 days before. One pass, whatever was
+  -- changed how often: a frame of 30 days would be added up anew for each price.
+  with stood as (
     select
-      price_history.price,
-      price_history.changed_at as since,
-      lag(price_history.price) over (
-        order by price_history.changed_at, price_history.id
-      ) as before,
-      min(price_history.price) over (
-        order by price_history.changed_at
-        range between interval '30 days' preceding and current row exclude group
-      ) as lowest_within
+      price_history.id, price_history.price, price_history.changed_at as since,
+      lag(price_history.price) over by_time as before,
+      lead(price_history.changed_at) over by_time as until
     from public.price_history
-    where price_history.property_id = update_deal.property_id
-  ), drops as (
-    select prices.since, least(prices.lowest_within, starting.price) as lowest
-    from prices
-    left join lateral ( -- the price at the beginning of the 30 days
-      select price_history.price from public.price_history
-      where price_history.property_id = update_deal.property_id
-        and price_history.changed_at <= prices.since - interval '30 days'
-      order by price_history.changed_at desc
-      limit 1
-    ) as starting on true
-    where prices.price < prices.before and prices.since > now() - interval '14 days'
-  ), deal as (
-    select
-      properties.id,
-      round((drops.lowest - properties.price) * 100 / drops.lowest, 2) as pct,
-      drops.since + interval '14 days' as until
-    from public.properties
-    left join drops on properties.type in ('SALE', 'RENT')
-      and drops.lowest > 0 and properties.price <= drops.lowest * 0.95
-    where properties.id = update_deal.property_id
-    order by drops.since desc nulls last
-    limit 1
+    where price_history.property_id = property.id and price_history.changed_at >= window_begins
+    window by_time as (order by price_history.changed_at, price_history.id)
+  ), judged as (
+    select stood.*,
+      max(stood.until) filter (where stood.price = 0 or stood.price * 0.95 < property.price) over (
+        order by stood.since, stood.id rows between unbounded preceding and 1 preceding
+      ) as low_until
+    from stood
   )
-  update public.properties set drop_pct = deal.pct, drop_until = deal.until
-  from deal
-  where properties.id = deal.id
+  select max(judged.since) into dropped_at from judged
+  where property.type in ('SALE', 'RENT')
+    and judged.price < judged.before and judged.since > now() - interval '14 days'
+    and (judged.low_until > judged.since - interval '30 days') is not true;
+
+  select min(price_history.price) into lowest from public.price_history
+  where price_history.property_id = property.id and price_history.changed_at < dropped_at
+    and price_history.changed_at
+      >= private.price_since(property.id, dropped_at - interval '30 days');
+  update public.properties
+  set drop_pct = deal.pct, drop_until = deal.until
+  from (values (
+    round((lowest - property.price) * 100 / lowest, 2), dropped_at + interval '14 days'
+  )) as deal (pct, until)
+  where properties.id = property.id
     and (properties.drop_pct, properties.drop_until) is distinct from (deal.pct, deal.until);
 end
 $$;
@@ -25463,6 +25494,8 @@ insert into private.rates (rule, max, seconds, note) values
   ('listings', 300, 3600, 'listings created per account'),
   ('publications', 60, 3600,
     'listings published, renewed or resumed per account; where its plan shows more, as many'),
+  ('price_changes', 30, 86400,
+    'changes of the price that a listing shows, by its owner; its other fields may still be changed'),
   ('uploads', 60, 3600, 'uploads per account, each of up to 20 pictures'),
   ('reports', 30, 86400, 'reports to the admins per account'),
   ('export', 5, 86400, 'exports of all that an account owns, per account'),

@@ -1,0 +1,159 @@
+/** Deals: what follows from the history of prices. */
+import { randomInt } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { database, guest, type Person, signUp } from '../support/client.ts'
+import { insertListing } from '../support/fixtures.ts'
+import { publishListing } from '../support/listings.ts'
+
+const set = (id: string, price: number) => (person: Person) =>
+  person.patch(`/properties/${id}`, { price })
+
+/** Makes the whole history so much older. */
+const age = (id: string, by: string) =>
+  database().query(
+    'update public.price_history set changed_at = changed_at - $2::interval where property_id = $1',
+    [id, by],
+  )
+
+const deal = async (id: string) => (await guest.get(`/properties/${id}`)).body.deal
+const pct = async (id: string) => (await deal(id))?.dropPct ?? null
+
+test('a price drop of 5 percent is a deal for 14 days, less is none', async () => {
+  const seller = await signUp()
+  const [five, less] = [
+    await publishListing(seller, { price: 1000 }),
+    await publishListing(seller, { price: 1000 }),
+  ]
+  await set(five.id, 950)(seller)
+  await set(less.id, 950.001)(seller)
+  expect(await pct(less.id)).toBe(null)
+
+  const { dropPct, until } = await deal(five.id)
+  expect(dropPct).toBe(5)
+  const { body } = await guest.get(`/properties/${five.id}/price-history`)
+  expect(Date.parse(until) - Date.parse(body.items[0].changedAt)).toBe(14 * 86_400_000)
+
+  await age(five.id, '13 days 23 hours')
+  expect(await pct(five.id)).toBe(5)
+  await age(five.id, '1 hour')
+  expect(await pct(five.id)).toBe(null)
+})
+
+test('a deal is measured against the lowest price of the 30 days before it dropped', async () => {
+  const seller = await signUp()
+  const { id } = await publishListing(seller, { price: 800 })
+  await age(id, '31 days')
+  await set(id, 1000)(seller) // raised first
+  await set(id, 900)(seller)
+  expect(await pct(id)).toBe(null) // 800 stood until today
+  await set(id, 720)(seller)
+  expect(await pct(id)).toBe(10) // of 800
+
+  // Had the raise been 31 days ago, 1000 would be the lowest.
+  const other = await publishListing(seller, { price: 800 })
+  await set(other.id, 1000)(seller)
+  await age(other.id, '31 days')
+  await set(other.id, 900)(seller)
+  expect(await pct(other.id)).toBe(10)
+
+  // 29 days ago, 800 still counts.
+  const third = await publishListing(seller, { price: 800 })
+  await set(third.id, 1000)(seller)
+  await age(third.id, '29 days')
+  await set(third.id, 900)(seller)
+  expect(await pct(third.id)).toBe(null)
+})
+
+test('a deal follows later price changes', async () => {
+  const seller = await signUp()
+  const { id } = await publishListing(seller, { price: 1000 })
+  await set(id, 800)(seller)
+  const { until } = await deal(id)
+  await set(id, 900)(seller)
+  expect(await deal(id)).toEqual({ dropPct: 10, until }) // still under, for the same time
+  await set(id, 960)(seller)
+  expect(await deal(id)).toBe(null)
+  await set(id, 790)(seller) // under the lowest, which is 800 now, but not by 5 percent
+  expect(await deal(id)).toEqual({ dropPct: 21, until })
+  await set(id, 700)(seller)
+  expect(await pct(id)).toBe(11.39) // of 790
+})
+
+test('a rent is a deal like a sale, and percents are exact to two digits', async () => {
+  const seller = await signUp()
+  const { id } = await publishListing(seller, { type: 'RENT', price: 666.667 })
+  await set(id, 500)(seller)
+  expect(await pct(id)).toBe(25)
+  await set(id, 0)(seller)
+  expect(await pct(id)).toBe(100)
+})
+
+/** What a deal is, word by word: prices from the oldest, each with the days since it was set. */
+function expectedDeal(prices: [daysAgo: number, price: number][]) {
+  const now = prices.at(-1)![1]
+  const standing = (from: number, to: number) =>
+    // some time after `from`, before `to`, in days ago
+    prices.filter(([since], nth) => since > to && (prices[nth + 1]?.[0] ?? 0) < from)
+  const drop = prices.findLast(([since, price], nth) => {
+    const lowest = Math.min(...standing(since + 30, since).map(([, before]) => before))
+    return nth > 0 && price < prices[nth - 1]![1] && since < 14 && lowest > 0 &&
+      now <= lowest * 0.95
+  })
+  if (!drop) return null
+  const lowest = Math.min(...standing(drop[0] + 30, drop[0]).map(([, price]) => price))
+  return { pct: Math.round((lowest - now) / lowest * 10_000) / 100, since: drop[0] }
+}
+
+test('whatever the history, a deal is what its words say', async () => {
+  const seller = await signUp()
+  const upTo = (most: number) => randomInt(most + 1)
+  let deals = 0
+  for (let round = 0; round < 40; round++) {
+    const last = upTo(4) * 100
+    const prices = Array.from(
+      { length: 2 + upTo(9) },
+      () => [upTo(10_000) / (round % 2 ? 500 : 160), upTo(11) * 100] as [number, number],
+    ).sort(([one], [other]) => other - one)
+    prices.push([0, last])
+    const id = await insertListing(seller.identityId, { price: last })
+    await database().query(
+      `with begun as (delete from public.price_history where property_id = $1)
+       insert into public.price_history (property_id, price, changed_at)
+       select $1, price, now() - make_interval(secs => days * 86400)
+       from unnest($2::float8[], $3::numeric[]) as given (days, price)`,
+      [id, prices.map(([days]) => days), prices.map(([, price]) => price)],
+    )
+    const expected = expectedDeal(prices)
+    const told = await deal(id)
+    expect([told?.dropPct ?? null, JSON.stringify(prices)])
+      .toEqual([expected?.pct ?? null, JSON.stringify(prices)])
+    if (expected) deals++
+  }
+  expect(deals).toBeGreaterThan(4)
+})
+
+test('a price is changed as soon after 20,000 others as after two', async () => {
+  const seller = await signUp()
+  const { id } = await publishListing(seller, { price: 1000 })
+  const client = await database().connect()
+  try {
+    // Without a look at the whole history after each row.
+    await client.query(`begin; set local lock_timeout = '20s';
+      alter table public.price_history disable trigger price_history_makes_deals`)
+    await client.query(
+      `insert into public.price_history (property_id, price, changed_at)
+       select $1, 1000 + nth % 7, now() - interval '13 days' + nth * interval '1 minute' * 0.9
+       from generate_series(1, 20000) as nth`,
+      [id],
+    )
+    await client.query(`
+      alter table public.price_history enable trigger price_history_makes_deals; commit`)
+  } finally {
+    client.release()
+  }
+  // All of it within the time of one statement, which the whole history times itself does not fit in.
+  expect(await set(id, 990)(seller)).toMatchObject({ status: 200, body: { price: 990 } })
+  expect(await pct(id)).toBe(null)
+  await set(id, 940)(seller)
+  expect(await pct(id)).toBe(5.05) // of 990
+})
