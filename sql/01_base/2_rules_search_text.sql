@@ -47,15 +47,17 @@ create function private.search_words(value text) returns text[]
   set search_path = ''
 as $$
 begin
-  -- An index entry has its bounds, and nobody looks for a word by its sixty-first letter.
+  -- An index entry has its bounds, and nobody looks for a word by its sixty-first letter. In order,
+  -- because a cursor is tied to them, and the order of distinct rows is the plan's.
   return array(
-    select distinct left(word, 60)
+    select distinct left(word, 60) collate "C" as word
     from unnest(string_to_array(private.search_text(value), ' ')) as word
     where word <> ''
+    order by word
   );
 end
 $$;
-comment on function private.search_words is 'The different words of a text as searches compare it.';
+comment on function private.search_words is 'The different words of a text as searches compare it, in order.';
 
 -- quote_literal writes for SQL, which reads a backslash otherwise. Without a search_path, so that it
 -- costs no call.

@@ -193,12 +193,13 @@ create index search_names_term_idx on private.search_names (term);
 create table private.search_vocabulary (
   id bigint generated always as identity primary key,
   word text not null
-    constraint search_vocabulary_words_can_be_guessed check (word ~ '^[^0-9]{3,}$')
+    constraint search_vocabulary_words_can_be_guessed check (word ~ '^[^0-9:]{3,}$')
 );
 comment on table private.search_vocabulary is
   'Every word that a listing or a name has had, to find those similar to a misspelt one.';
 comment on column private.search_vocabulary.word is
-  'As private.search_text writes it. Numbers are not guessed at: 104233 is not nearly 104234.';
+  'As private.search_text writes it, so no term with a colon. Numbers are not guessed at: 104233 is '
+  'not nearly 104234.';
 create index search_vocabulary_word_idx on private.search_vocabulary (word);
 create index search_vocabulary_trigrams_idx
   on private.search_vocabulary using gin (word extensions.gin_trgm_ops);

@@ -202,10 +202,9 @@ begin
       end if;
       rare := case when num_nonnulls(among, walk.complete) = 0 then private.rare_words(asked) end;
       if num_nonnulls(among, rare) > 0 then
+        -- All that is asked, the rare too: ts_rewrite would take it out of other places as well.
         walk := private.gather_for_words(
-          strategy, wanted, rare, among,
-          case when rare is null then asked else nullif(ts_rewrite(asked, rare, ''), '') end,
-          without, before_at, before_id);
+          strategy, wanted, rare, among, asked, without, before_at, before_id);
       end if;
     end if;
   end if;

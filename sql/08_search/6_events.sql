@@ -50,7 +50,7 @@ as $$
 begin
   insert into private.search_vocabulary (word)
   select distinct given.word from unnest(words) as given (word)
-  where given.word ~ '^[^0-9]{3,}$'
+  where given.word ~ '^[^0-9:]{3,}$'
     and not exists (
       select from private.search_vocabulary where search_vocabulary.word = given.word
     );

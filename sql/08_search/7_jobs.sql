@@ -243,7 +243,7 @@ begin
     select distinct words.word
     from private.search_documents
     cross join lateral unnest(tsvector_to_array(search_documents.document)) as words (word)
-    where words.word ~ '^[^0-9]{3,}$'
+    where words.word ~ '^[^0-9:]{3,}$'
   ));
   delete from private.property_cards;
   insert into private.property_cards

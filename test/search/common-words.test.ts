@@ -10,6 +10,10 @@ let words: string[] = []
 /** Two words with 200 listings each, which no listing has both of. */
 async function commonWords(person: Person) {
   words = [letters(), letters()]
+  await plantCommonWords(person)
+}
+
+async function plantCommonWords(person: Person) {
   await database().query(
     `insert into public.properties (
        owner_identity_id, owner_type, type, status, kind, title_ar, price, land_area_m2,
@@ -225,4 +229,24 @@ test('listings with common words come page by page as plain SQL sorts them, what
     await fold(person)
     await compare()
   }
+})
+
+test('two words alike, one of them like a common word, find the same in every order', async () => {
+  const person = await signUp()
+  const word = letters()
+  const [alike, common] = [
+    letters().slice(0, 4) + word.slice(4),
+    word.slice(0, 7) + letters().slice(7),
+  ]
+  words = [common, common]
+  await plantCommonWords(person)
+  await fold(person)
+  const made = []
+  for (const title_ar of [`${alike} ${word}`, word, alike]) {
+    made.unshift(await insertListing(person.identityId, { title_ar }))
+  }
+  const found = (sort?: string) =>
+    guest.post('/search/advanced', { strategy: 'standard', q: `${alike} ${word}`, sort })
+  expect(ids(await found('price_asc')).toSorted()).toEqual(made.toSorted())
+  expect(ids(await found())).toEqual([made[2], made[0], made[1]])
 })

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { guest, type Person, type Reply, signUp } from '../support/client.ts'
+import { database, guest, type Person, type Reply, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
 import { ids, uniqueWord } from './results.ts'
 
@@ -10,6 +10,7 @@ beforeEach(async () => {
 })
 
 type Body = Record<string, unknown>
+type Page = { items: { id: string }[]; nextCursor: string | null }
 const search = (body: Body) => guest.post('/search/advanced', { strategy: 'standard', ...body })
 const quick = (query: string) => guest.get(`/search?${query}`)
 
@@ -35,6 +36,30 @@ test('pages have no gap and no repeat while listings come and go', async () => {
   expect(ids(second)).toEqual([a])
   expect(second.body.nextCursor).toBeNull()
   expect(ids(await search({ q, limit: 1 }))).toEqual([newest])
+})
+
+test('a cursor is good whatever plan a connection has made meanwhile', async () => {
+  const word = uniqueWord()
+  const made = await offers(word, [100, 200, 300, 400, 500])
+  const client = await database().connect()
+  const seen: string[] = []
+  let cursor: string | null = null
+  try {
+    for (const plan of ['hashagg', 'sort', 'hashagg', 'sort', 'hashagg']) {
+      await client.query('discard plans')
+      await client.query(`set enable_${plan} = off`)
+      const { rows: [page] }: { rows: Page[] } = await client.query(
+        `select items, "nextCursor" from api.quick_search(q => $1, page_cursor => $2, page_size => 1)`,
+        [`${word} إعلان`, cursor],
+      )
+      seen.push(...page.items.map(({ id }) => id))
+      cursor = page.nextCursor
+      await client.query(`reset enable_${plan}`)
+    }
+  } finally {
+    client.release()
+  }
+  expect(seen).toEqual(made)
 })
 
 test('equal sort keys are ordered by id, on every page', async () => {

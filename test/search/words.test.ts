@@ -206,3 +206,17 @@ test('a number is never matched loosely', async () => {
   const found = (await quick({ q: refNo })).body.items
   expect(found.map((item: { id: string }) => item.id)).toEqual([id])
 })
+
+test('what a filter asks is no word that a misspelt one could mean', async () => {
+  const { id } = await publishListing(seller, { furnished: 'none', kind: 'villa' })
+  for (const q of ['furnishednone', 'furnishd', 'unfurnishednone']) {
+    const query = new URLSearchParams({
+      q,
+      postedSince: new Date(Date.now() - 60_000).toISOString(),
+    })
+    expect([q, ids(await guest.get(`/search?${query}`))]).toEqual([
+      q,
+      expect.not.arrayContaining([id]),
+    ])
+  }
+})

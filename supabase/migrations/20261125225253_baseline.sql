@@ -955,15 +955,17 @@ create function private.search_words(value text) returns text[]
   set search_path = ''
 as $$
 begin
-  -- An index entry has its bounds, and nobody looks for a word by its sixty-first letter.
+  -- An index entry has its bounds, and nobody looks for a word by its sixty-first letter. In order,
+  -- because a cursor is tied to them, and the order of distinct rows is the plan's.
   return array(
-    select distinct left(word, 60)
+    select distinct left(word, 60) collate "C" as word
     from unnest(string_to_array(private.search_text(value), ' ')) as word
     where word <> ''
+    order by word
   );
 end
 $$;
-comment on function private.search_words is 'The different words of a text as searches compare it.';
+comment on function private.search_words is 'The different words of a text as searches compare it, in order.';
 
 -- quote_literal writes for SQL, which reads a backslash otherwise. Without a search_path, so that it
 -- costs no call.
@@ -13191,12 +13193,13 @@ create index search_names_term_idx on private.search_names (term);
 create table private.search_vocabulary (
   id bigint generated always as identity primary key,
   word text not null
-    constraint search_vocabulary_words_can_be_guessed check (word ~ '^[^0-9]{3,}$')
+    constraint search_vocabulary_words_can_be_guessed check (word ~ '^[^0-9:]{3,}$')
 );
 comment on table private.search_vocabulary is
   'Every word that a listing or a name has had, to find those similar to a misspelt one.';
 comment on column private.search_vocabulary.word is
-  'As private.search_text writes it. Numbers are not guessed at: 104233 is not nearly 104234.';
+  'As private.search_text writes it, so no term with a colon. Numbers are not guessed at: 104233 is '
+  'not nearly 104234.';
 create index search_vocabulary_word_idx on private.search_vocabulary (word);
 create index search_vocabulary_trigrams_idx
   on private.search_vocabulary using gin (word extensions.gin_trgm_ops);
@@ -16322,10 +16325,9 @@ begin
       end if;
       rare := case when num_nonnulls(among, walk.complete) = 0 then private.rare_words(asked) end;
       if num_nonnulls(among, rare) > 0 then
+        -- All that is asked, the rare too: ts_rewrite would take it out of other places as well.
         walk := private.gather_for_words(
-          strategy, wanted, rare, among,
-          case when rare is null then asked else nullif(ts_rewrite(asked, rare, ''), '') end,
-          without, before_at, before_id);
+          strategy, wanted, rare, among, asked, without, before_at, before_id);
       end if;
     end if;
   end if;
@@ -16400,7 +16402,7 @@ as $$
 begin
   insert into private.search_vocabulary (word)
   select distinct given.word from unnest(words) as given (word)
-  where given.word ~ '^[^0-9]{3,}$'
+  where given.word ~ '^[^0-9:]{3,}$'
     and not exists (
       select from private.search_vocabulary where search_vocabulary.word = given.word
     );
@@ -16768,7 +16770,7 @@ begin
     select distinct words.word
     from private.search_documents
     cross join lateral unnest(tsvector_to_array(search_documents.document)) as words (word)
-    where words.word ~ '^[^0-9]{3,}$'
+    where words.word ~ '^[^0-9:]{3,}$'
   ));
   delete from private.property_cards;
   insert into private.property_cards
