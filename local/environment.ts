@@ -96,6 +96,10 @@ const declared = {
     about: "Auth's site URL, where the project has none: the address of your app or site.",
     of: ['deploy'],
   },
+  ALLOW_TEST_PAYMENTS: {
+    about: '`true` deploys with keys of payment providers that move no money.',
+    of: ['deploy'],
+  },
   SUPABASE_API_URL: {
     about: 'Another Management API.',
     of: ['deploy'],

@@ -498,7 +498,7 @@ export interface paths {
         };
         /**
          * Health of the service and of the parts that it depends on
-         * @description Asks the parts at most once in two seconds. A service whose jobs have not run for five minutes is degraded too. Nothing in it is secret.
+         * @description Asks the parts at most once in two seconds. A service whose jobs have not run for five minutes is degraded too, and in production one that can send no SMS, unless it is deployed so (`ALLOW_NO_SMS`). Nothing in it is secret.
          */
         get: operations["get_health"];
         put?: never;
@@ -2907,7 +2907,7 @@ export interface components {
         /** @description How the service and its parts are. */
         Health: {
             /**
-             * @description `degraded` where a part or the jobs fail.
+             * @description `degraded` where a part or the jobs fail, or no SMS can be sent.
              * @enum {string}
              */
             status: "ok" | "degraded";

@@ -1,4 +1,5 @@
 /** How the database is reached, in Deno and in Node: by verified TLS, in clear on this machine alone. */
+import { certificates, wrongValue } from './setting-kinds.ts'
 import { supabaseRoots } from './supabase-ca.ts'
 
 export type Connection = {
@@ -27,9 +28,8 @@ export class UnfitUrl extends Error {}
 export function authorities(value = ''): string | undefined {
   const pem = value.replaceAll('\\n', '\n').trim()
   if (!pem) return undefined
-  if (!pem.startsWith('-----BEGIN CERTIFICATE-----')) {
-    throw new Error('The setting DATABASE_CA must be certificates in PEM.')
-  }
+  const wrong = wrongValue('DATABASE_CA', certificates, pem)
+  if (wrong) throw new Error(`The setting ${wrong}`)
   return pem
 }
 

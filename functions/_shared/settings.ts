@@ -2,6 +2,8 @@
  * Every setting that the functions read from their environment, and nothing but data: deploy, the
  * local stack and docs/settings.md go by it too.
  */
+import { providerSettings } from './provider-settings.ts'
+import * as a from './setting-kinds.ts'
 
 export type Setting = {
   about: string
@@ -9,6 +11,10 @@ export type Setting = {
   default?: string
   /** Whoever knows it can do harm: what cannot keep anything is refused. */
   secret?: boolean
+  /** What its value must be; none where any text may stand. */
+  is?: a.Kind
+  /** What is off without it, for whoever deploys. */
+  off?: string
   /**
    * Who sets it: whoever deploys unless said otherwise. `deploy` makes or measures it; `platform` is
    * Supabase; `stand-in` is heeded outside production only, or by tests; `process` is the chat
@@ -18,7 +24,11 @@ export type Setting = {
 }
 
 const declared = {
-  SUPABASE_URL: { about: 'Where the project is.', by: 'platform' },
+  SUPABASE_URL: {
+    about: 'Where the project is.',
+    by: 'platform',
+    is: a.address,
+  },
   SUPABASE_SECRET_KEYS: {
     about: "The project's secret keys, JSON by name.",
     secret: true,
@@ -32,11 +42,13 @@ const declared = {
     about: '`production` switches every fall-back for development off; else `local` or `test`.',
     default: 'production',
     by: 'deploy',
+    is: a.oneOf('production', 'local', 'test'),
   },
   CODE_SECRET: {
     about: 'HMAC key of one-time codes, 32 bytes in base64.',
     secret: true,
     by: 'deploy',
+    is: a.key,
   },
   SEAL_KEY: {
     about:
@@ -44,6 +56,7 @@ const declared = {
       'in base64.',
     secret: true,
     by: 'deploy',
+    is: a.key,
   },
   FACADE_DB_URL: {
     about: 'The database as role `facade`, through the transaction pooler: ' +
@@ -55,82 +68,126 @@ const declared = {
   FACADE_DB_POOL: {
     about: 'Database connections of one worker; all share those of the pooler.',
     default: '3',
+    is: a.whole(1),
   },
   DATABASE_CA: {
     about:
       'Certificates (PEM, line breaks as `\\n`) of who vouches for the database, where that is ' +
       'not Supabase.',
+    is: a.certificates,
   },
   CLIENT_IP_HOPS: {
     about: 'Which entry of `X-Forwarded-For`, counted from the right, is the client.',
     default: '1',
     by: 'deploy',
+    is: a.whole(1, 9),
   },
   API_URL: {
     about: 'Where clients and payment providers reach the API, if not at `SUPABASE_URL`.',
+    is: a.address,
   },
-  FILES_URL: { about: 'Where public files are reached, if not at `SUPABASE_URL`.' },
-  AUTH_ISSUER: { about: 'Who issues access tokens (`iss`), if not Auth at `SUPABASE_URL`.' },
+  FILES_URL: {
+    about: 'Where public files are reached, if not at `SUPABASE_URL`.',
+    is: a.address,
+  },
+  AUTH_ISSUER: {
+    about: 'Who issues access tokens (`iss`), if not Auth at `SUPABASE_URL`.',
+    is: a.address,
+  },
   RETURN_URLS: {
     about: 'Where people may come back to after paying, with commas between: addresses with what ' +
       'lies under them, or the scheme of an app (`myapp://`).',
+    is: a.returnUrls,
   },
-  CORS_ORIGINS: { about: 'Exact origins of web apps, with commas between.' },
+  CORS_ORIGINS: {
+    about: 'Exact origins of web apps, with commas between.',
+    is: a.origins,
+    off: 'pages in browsers cannot call the API',
+  },
   DOCS_URL: {
     about: 'Where the documentation lies that `npm run docs` writes: `/docs` leads there.',
+    is: a.address,
+    off: '/docs leads nowhere',
   },
   HTML_PAGES: {
     about: '`true` under a custom domain: elsewhere hosted functions turn HTML into text.',
     default: 'false',
+    is: a.flag,
   },
   GUEST_CACHE: {
     about: '`true` lets caches in front keep what guests read (`Cache-Control: public`, for the ' +
       'seconds in the contract); with `false` every answer is `private, no-store`.',
     default: 'true',
+    is: a.flag,
   },
   READ_RATE: {
     about: 'Reads a minute for one account or address in one worker; 0 is no limit.',
     default: '240',
+    is: a.whole(0),
   },
   REFUSAL_RATE: {
     about: 'Writes a minute that may be refused to one account or address in one worker; 0 is no ' +
       'limit.',
     default: '600',
+    is: a.whole(0),
   },
   SMS_PER_DAY: {
     about:
       'SMS in a day of Asia/Kuwait, and a twelfth of it in an hour; the last fifth of either ' +
       'goes to known addresses only. 0 is no limit.',
     default: '20000',
+    is: a.whole(0),
   },
-  JWKS_MAX_AGE: { about: 'Seconds for which fetched signing keys serve.', default: '60' },
+  JWKS_MAX_AGE: {
+    about: 'Seconds for which fetched signing keys serve.',
+    default: '60',
+    is: a.whole(0),
+  },
   GATEWAY_MAX_AGE: {
     about:
       'Chat gateway: seconds a socket lives at most, then it is closed with 1012. Without it 140 in a worker, just less than ' +
       'one lives on the smallest plan (380 fits from Pro on), and no end in a process of its own.',
     default: '0',
+    is: a.whole(0),
   },
   GATEWAY_MESSAGES: {
     about: 'Chat gateway: messages a second of one socket; 0 is no limit.',
     default: '5',
+    is: a.whole(0),
   },
   GATEWAY_SOCKETS: {
     about: 'Chat gateway: sockets of one account in one process; a further one ends the oldest.',
     default: '10',
+    is: a.whole(1),
   },
   GATEWAY_JOINS: {
     about: "Chat gateway: joins a second at Realtime; the plan's, less what apps join themselves.",
     default: '50',
+    is: a.whole(2),
   },
   HOST: {
     about: 'Chat gateway: the address that it listens on.',
     default: '0.0.0.0',
     by: 'process',
   },
-  PORT: { about: 'Chat gateway: the port that it listens on.', default: '8080', by: 'process' },
+  PORT: {
+    about: 'Chat gateway: the port that it listens on.',
+    default: '8080',
+    by: 'process',
+    is: a.whole(0, 65535),
+  },
   SMS_PROVIDER: {
     about: '`twilio` (with `SMS_ACCOUNT_SID`, `SMS_AUTH_TOKEN`, `SMS_SENDER`), `kwtsms` ' +
       '(`SMS_USERNAME`, `SMS_PASSWORD`, `SMS_SENDER`) or `unifonic` (`SMS_APP_SID`, `SMS_SENDER`).',
+    is: a.oneOf(...Object.keys(providerSettings.SMS_PROVIDER)),
+    off: 'nobody registers by phone or gets a code by SMS',
+  },
+  ALLOW_NO_SMS: {
+    about:
+      '`true` says that no SMS is wanted: without it a production that cannot send one is not ' +
+      'deployed, and `/health` is degraded.',
+    default: 'false',
+    is: a.flag,
   },
   SMS_ACCOUNT_SID: { about: 'Twilio.' },
   SMS_AUTH_TOKEN: { about: 'Twilio.', secret: true },
@@ -138,13 +195,22 @@ const declared = {
   SMS_PASSWORD: { about: 'kwtSMS.', secret: true },
   SMS_APP_SID: { about: 'Unifonic.', secret: true },
   SMS_SENDER: { about: 'The name or number that an SMS comes from.' },
-  MAIL_PROVIDER: { about: '`resend` or `postmark`, with `MAIL_API_KEY` and `MAIL_FROM`.' },
+  MAIL_PROVIDER: {
+    about: '`resend` or `postmark`, with `MAIL_API_KEY` and `MAIL_FROM`.',
+    is: a.oneOf(...Object.keys(providerSettings.MAIL_PROVIDER)),
+    off: 'nobody gets a code by mail',
+  },
   MAIL_API_KEY: { about: 'Resend or Postmark.', secret: true },
-  MAIL_FROM: { about: 'The address that mail comes from.' },
+  MAIL_FROM: {
+    about: 'The address that mail comes from.',
+    is: a.mailAddress,
+  },
   PAYMENT_PROVIDER: {
     about: 'Who takes new charges: `tap` (with `TAP_SECRET_KEY`) or `myfatoorah` ' +
       '(`MYFATOORAH_TOKEN`, `MYFATOORAH_WEBHOOK_SECRET`); `sandbox` outside production. Webhooks of ' +
       'all that are configured are taken.',
+    is: a.oneOf(...Object.keys(providerSettings.PAYMENT_PROVIDER)),
+    off: 'nobody can pay',
   },
   TAP_SECRET_KEY: { about: 'Tap: the API key, which also signs webhooks.', secret: true },
   TAP_SECRET_KEY_OLD: { about: 'Tap: the key before, while it is being changed.', secret: true },
@@ -155,14 +221,28 @@ const declared = {
     about: 'MyFatoorah: the one before, while it is being changed.',
     secret: true,
   },
-  MYFATOORAH_MODE: { about: 'MyFatoorah: `live` or `test`.', default: 'test' },
+  MYFATOORAH_MODE: {
+    about: 'MyFatoorah: `live` or `test`.',
+    default: 'test',
+    is: a.oneOf('live', 'test'),
+  },
   FCM_SERVICE_ACCOUNT: {
     about: 'The JSON of a Firebase service account; without it pushes wait in ' +
       '`private.push_outbox` for a day.',
     secret: true,
+    is: a.serviceAccount,
+    off: 'no push is sent',
   },
-  GOOGLE_CLIENT_IDS: { about: 'Ids of all apps and sites, with commas between.' },
-  APPLE_CLIENT_IDS: { about: 'Ids of all apps and sites, with commas between.' },
+  GOOGLE_CLIENT_IDS: {
+    about: 'Ids of all apps and sites, with commas between.',
+    is: a.clientIds,
+    off: 'no sign-in with Google',
+  },
+  APPLE_CLIENT_IDS: {
+    about: 'Ids of all apps and sites, with commas between.',
+    is: a.clientIds,
+    off: 'no sign-in with Apple',
+  },
   APPLE_TEAM_ID: { about: 'Sign in with Apple: whose key it is.' },
   APPLE_KEY_ID: { about: 'Sign in with Apple: which key it is.' },
   APPLE_PRIVATE_KEY: {
@@ -170,6 +250,8 @@ const declared = {
       'Sign in with Apple: the key (PEM, line breaks as `\\n`), by which a deleted account is ' +
       'revoked there.',
     secret: true,
+    is: a.privateKey,
+    off: 'deleted accounts are not revoked at Apple',
   },
   INBOX_URL: { about: 'The local inbox, which shows what was sent.', by: 'stand-in' },
   SANDBOX_SECRET: {

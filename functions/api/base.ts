@@ -7,7 +7,7 @@ import { errors } from '../_shared/errors.ts'
 import { fetchService } from '../_shared/http-client.ts'
 import { withTimeout } from '../_shared/timeout.ts'
 import { paymentState } from '../payments/configured-providers.ts'
-import { smsState } from './accounts/codes.ts'
+import { smsAsWanted, smsState } from './accounts/codes.ts'
 import { area, json, rarelyChanged, route, send, withoutToken } from './http/route.ts'
 
 const tags = ['service']
@@ -22,11 +22,14 @@ const health = route({
   summary: 'Health of the service and of the parts that it depends on',
   description:
     'Asks the parts at most once in two seconds. A service whose jobs have not run for five ' +
-    'minutes is degraded too. Nothing in it is secret.',
+    'minutes is degraded too, and in production one that can send no SMS, unless it is deployed so ' +
+    '(`ALLOW_NO_SMS`). Nothing in it is secret.',
   responses: {
     200: json(
       z.object({
-        status: z.enum(['ok', 'degraded']).describe('`degraded` where a part or the jobs fail.'),
+        status: z.enum(['ok', 'degraded']).describe(
+          '`degraded` where a part or the jobs fail, or no SMS can be sent.',
+        ),
         database: state,
         auth: state,
         storage: state,
@@ -95,7 +98,7 @@ async function checkParts() {
   if (database && !database.jobsRan) alarm('jobs_late', 'jobs')
   const stateOf = (up: unknown) => (up ? 'ok' : 'down')
   return {
-    status: database?.jobsRan && auth && storage && realtime ? 'ok' : 'degraded',
+    status: database?.jobsRan && auth && storage && realtime && smsAsWanted ? 'ok' : 'degraded',
     database: stateOf(database),
     auth: stateOf(auth),
     storage: stateOf(storage),

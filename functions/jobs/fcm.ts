@@ -3,7 +3,8 @@ import { importPKCS8, SignJWT } from 'jose'
 import { alarm } from '../_shared/alarms.ts'
 import { fetchOnce, formType } from '../_shared/http-client.ts'
 import { isSecret } from '../_shared/is-secret.ts'
-import { refuseSecret, setting } from '../_shared/read-setting.ts'
+import { refuseSecret, setting, variable } from '../_shared/read-setting.ts'
+import { missingInAccount } from '../_shared/setting-kinds.ts'
 
 /** A push as `claim_pushes` hands it out. */
 export type Push = {
@@ -41,28 +42,23 @@ type Account = { projectId: string; email: string; key: string; tokenUrl: string
  * the place of Google.
  */
 function readAccount(): Account | undefined {
-  const text = setting('FCM_SERVICE_ACCOUNT')
+  const text = variable('FCM_SERVICE_ACCOUNT')
   if (!text) return undefined
-  const required = ['project_id', 'client_email', 'private_key']
-  let given: Record<string, unknown> = {}
-  try {
-    given = Object(JSON.parse(text))
-  } catch {
-    // Reported below, without a word of what it holds.
-  }
-  const missing = required.filter((name) => typeof given[name] !== 'string' || !given[name])
+  const missing = missingInAccount(text)
   if (missing.length) {
     alarm('provider_not_configured', 'fcm', { missing })
     return undefined
-  } else if (!isSecret(String(given.private_key))) {
+  }
+  const given = JSON.parse(text)
+  if (!isSecret(given.private_key)) {
     refuseSecret('FCM_SERVICE_ACCOUNT')
     return undefined
   }
   const stub = setting('FCM_URL')?.replace(/\/$/, '')
   return {
-    projectId: given.project_id as string,
-    email: given.client_email as string,
-    key: given.private_key as string,
+    projectId: given.project_id,
+    email: given.client_email,
+    key: given.private_key,
     tokenUrl: stub ? `${stub}/token` : 'https://oauth2.googleapis.com/token',
     url: stub ?? 'https://fcm.googleapis.com',
   }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseToml } from '../stack/config.ts'
 import { root } from '../schema/cli.ts'
-import { isLocalAddress } from './input.ts'
+import { isLocalAddress } from './given.ts'
 import { settings } from './settings.ts'
 
 type Table = ReturnType<typeof parseToml>

@@ -148,7 +148,7 @@ describe('deploying to a new project', () => {
 
   test('generates keys of 32 bytes and a password of the facade', async () => {
     expect([...first.keys()].sort()).toEqual(
-      ['CODE_SECRET', 'CORS_ORIGINS', 'ENVIRONMENT', 'FACADE_DB_URL', 'SEAL_KEY'],
+      ['ALLOW_NO_SMS', 'CODE_SECRET', 'CORS_ORIGINS', 'ENVIRONMENT', 'FACADE_DB_URL', 'SEAL_KEY'],
     )
     expect(first.get('ENVIRONMENT')).toBe('production')
     for (const name of ['CODE_SECRET', 'SEAL_KEY']) {
@@ -273,7 +273,7 @@ describe('deploying to a new project', () => {
   test('shows no secret in its output or on a command line', () => {
     const passwords = ['lent-for-some-minutes', 'of-the-database-itself', 'of-another-database']
     const secrets = [token, secretKey, ...passwords, ...platform.secrets.values()]
-      .filter((value) => !['production', '2', 'https://dar.example'].includes(value))
+      .filter((value) => !['true', 'production', '2', 'https://dar.example'].includes(value))
     secrets.push(new URL(platform.secrets.get('FACADE_DB_URL')!).password)
     expect(secrets).toHaveLength(9)
     const seen = [...outputs, ...lines].join('\n')

@@ -2,7 +2,7 @@
 import { facadeConnection, UnfitUrl } from '../../functions/_shared/connection.ts'
 import { isSecret } from '../../functions/_shared/is-secret.ts'
 import { variable, type VariableName, variables } from '../environment.ts'
-import { invalidSecrets } from './secrets.ts'
+import { isLocalAddress, unknownNames, wrongValues } from './given.ts'
 
 export type DeployInput = {
   ref: string
@@ -18,11 +18,10 @@ export type DeployInput = {
 
 const needed = ['SUPABASE_ACCESS_TOKEN', 'SUPABASE_PROJECT_ID'] as const
 
-/** Whether an address is that of the local machine. */
-export const isLocalAddress = (address: unknown) =>
-  /^https?:\/\/(localhost|127\.|0\.0\.0\.0|\[::1?\])/.test(String(address))
-
-export function readInput(env: NodeJS.ProcessEnv): { input: DeployInput; problems: string[] } {
+export function readInput(
+  env: NodeJS.ProcessEnv,
+  inFile: string[] = [],
+): { input: DeployInput; problems: string[] } {
   const value = (name: VariableName) => variable(name, env)
   const ref = value('SUPABASE_PROJECT_ID') ?? ''
   const input: DeployInput = {
@@ -48,9 +47,6 @@ export function readInput(env: NodeJS.ProcessEnv): { input: DeployInput; problem
   if (input.siteUrl && !/^https:\/\/[^/]+\.[^/]+/.test(input.siteUrl)) {
     problems.push('SITE_URL must be an address that begins with https://.')
   }
-  if (env.CLIENT_IP_HOPS && !/^[1-9]$/.test(env.CLIENT_IP_HOPS)) {
-    problems.push('CLIENT_IP_HOPS must be a number from 1 to 9; left out, it is measured.')
-  }
   if (env.FACADE_DB_URL) {
     try {
       const way = facadeConnection(env.FACADE_DB_URL, input.projectUrl, { production: true })
@@ -60,5 +56,5 @@ export function readInput(env: NodeJS.ProcessEnv): { input: DeployInput; problem
       problems.push(`FACADE_DB_URL ${error.message}`)
     }
   }
-  return { input, problems: [...problems, ...invalidSecrets(env)] }
+  return { input, problems: [...problems, ...unknownNames(env, inFile), ...wrongValues(env)] }
 }

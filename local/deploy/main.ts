@@ -1,26 +1,22 @@
 // npm run deploy: deploys migrations, settings, secrets and functions to a hosted project.
 // Everything is checked before anything is sent, and read back after. It can be run again at any
 // time.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseEnv } from 'node:util'
 import { settings as functionSettings } from '../../functions/_shared/settings.ts'
 import { variables } from '../environment.ts'
 import { UserError } from '../stack/user-error.ts'
 import { errorLines, supabase, writeProject } from '../schema/cli.ts'
 import { checkConfig, configFile, configText, withoutDeferred } from './config-file.ts'
 import { openDatabase } from './database.ts'
+import { partsOff, unfit, unread } from './given.ts'
 import { type DeployInput, readInput } from './input.ts'
 import { measureHops, runJobs, smokeTest, verifyCaptcha, verifyHops } from './live-checks.ts'
 import { openManagement } from './management.ts'
 import { readProject } from './project.ts'
-import {
-  missingSecrets,
-  readSecretHashes,
-  secretsFrom,
-  sensitiveParts,
-  setSecrets,
-} from './secrets.ts'
+import { readSecretHashes, secretsFrom, sensitiveParts, setSecrets } from './secrets.ts'
 import { assertSettings, readSettings, setByApi, settings, settingsThatDiffer } from './settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
@@ -44,7 +40,7 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
   for (const [name, { secret }] of Object.entries({ ...functionSettings, ...variables })) {
     if (secret && env[name]) redact(env[name])
   }
-  const { input, problems } = readInput(env)
+  const { input, problems } = readInput(env, namesInFiles())
   const config = checkConfig(configText(), env)
   const odd = [...flags].filter((flag) => !flagsKnown.includes(flag))
     .map((flag) => `There is no ${flag}, only ${flagsKnown.join(', ')}.`)
@@ -55,9 +51,11 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
   const found = await readProject(management, input)
   found.keys.forEach(redact)
   const there = found.secrets
-  const unready = [...found.problems, ...missingSecrets(env, there)]
+  const unready = [...found.problems, ...unfit(env, there)]
   if (unready.length) stop(unready)
   console.log(`-- checked: ${input.ref}, ${config.functions.length} functions`)
+  for (const off of partsOff(env, there)) console.log(`-- off: ${off}`)
+  for (const name of unread(there)) console.log(`-- no function reads the secret ${name}`)
   if (flags.has('--check')) {
     const open = settingsThatDiffer(await readSettings(management), settings)
     const output = open.map(({ at, key, value }) => `\n   ${at} ${key}: ${value}`)
@@ -140,6 +138,13 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
   await database.close()
   console.log('Deployed. The first time, the schedule of the jobs is left: docs/deploy.md.')
 }
+
+/** The names in the files that Node was told to read (deploy.env), which are ours alone. */
+const namesInFiles = () =>
+  process.execArgv.flatMap((flag) => {
+    const [, file] = /^--env-file(?:-if-exists)?=(.+)$/.exec(flag) ?? []
+    return file && existsSync(file) ? Object.keys(parseEnv(readFileSync(file, 'utf8'))) : []
+  })
 
 const siteUrl = (value: string) => ({ at: 'auth' as const, key: 'site_url', value })
 

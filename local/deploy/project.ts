@@ -1,7 +1,8 @@
 // Checks the project before anything is sent to it.
-import { type DeployInput, isLocalAddress } from './input.ts'
+import { isLocalAddress, type SecretMap } from './given.ts'
+import type { DeployInput } from './input.ts'
 import type { Management } from './management.ts'
-import { readSecretHashes, type SecretMap } from './secrets.ts'
+import { readSecretHashes } from './secrets.ts'
 
 type Key = { type?: string; api_key?: string | null; name: string }
 type SigningKey = { status: string; algorithm: string }

@@ -1,4 +1,7 @@
 /** What npm run deploy refuses before it sends anything. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runDeploy, type Settings } from './support/run.ts'
 import { startPlatform } from './support/management-api.ts'
@@ -45,7 +48,11 @@ describe('nothing is sent', () => {
       { FACADE_DB_URL: 'postgresql://facade:changeme@db.example/x' },
       'FACADE_DB_URL must have a password',
     ],
-    ['with a short key', { CODE_SECRET: 'c2hvcnQ=' }, 'CODE_SECRET must be 32 random bytes'],
+    [
+      'with a short key',
+      { CODE_SECRET: 'c2hvcnQ=' },
+      'CODE_SECRET must be 32 bytes in base64; left out',
+    ],
     ['to nobody who sends', { SMS_PROVIDER: 'pigeon' }, 'SMS_PROVIDER must be one of'],
     ['to half a provider', { MAIL_PROVIDER: 'resend' }, 'set MAIL_API_KEY, MAIL_FROM too'],
     ['for Google switched off', { GOOGLE_CLIENT_IDS: 'a,b' }, 'auth.external.google.enabled'],
@@ -62,6 +69,95 @@ describe('nothing is sent', () => {
     ],
   ])('%s', async (_, settings, why) => {
     expect(await refused(settings)).toContain(why)
+  })
+
+  const account = JSON.stringify({ project_id: 'x', client_email: 'x@x.example' })
+  test.each<[what: string, settings: Settings, why: string]>([
+    ['HTML_PAGES', { HTML_PAGES: 'yes' }, 'HTML_PAGES must be one of true, false'],
+    ['RETURN_URLS', { RETURN_URLS: 'your.site/back' }, 'RETURN_URLS must be addresses with https'],
+    ['one of RETURN_URLS', { RETURN_URLS: 'dar://,javascript:alert(1)' }, 'RETURN_URLS must be'],
+    ['a way back in clear', { RETURN_URLS: 'http://your.site/' }, 'RETURN_URLS must begin with'],
+    ['a slash', { CORS_ORIGINS: 'https://your.site/' }, 'CORS_ORIGINS must be origins'],
+    ['any origin', { CORS_ORIGINS: '*' }, 'CORS_ORIGINS must be origins'],
+    ['a usual port', { CORS_ORIGINS: 'https://your.site:443' }, 'CORS_ORIGINS must be origins'],
+    ['an address', { DOCS_URL: 'docs.your.site' }, 'DOCS_URL must be an address'],
+    ['an API in clear', { API_URL: 'http://your.site/api' }, 'API_URL must begin with https://'],
+    ['an API here', { API_URL: 'https://localhost/api' }, 'API_URL must begin with https://'],
+    ['a number', { READ_RATE: 'many' }, 'READ_RATE must be a whole number, 0 or more'],
+    ['a pool of none', { FACADE_DB_POOL: '0' }, 'FACADE_DB_POOL must be a whole number, 1 or'],
+    ['a sender', { MAIL_FROM: 'codes at your.site' }, 'MAIL_FROM must be an address'],
+    ['client ids', { GOOGLE_CLIENT_IDS: 'a; b' }, 'GOOGLE_CLIENT_IDS must be ids'],
+    ['the file of an account', { FCM_SERVICE_ACCOUNT: './keys/firebase.json' }, 'is the path of a'],
+    ['half an account', { FCM_SERVICE_ACCOUNT: account }, 'FCM_SERVICE_ACCOUNT must be the JSON'],
+    [
+      'the file of a key',
+      { APPLE_PRIVATE_KEY: '/home/me/AuthKey_ABC.p8' },
+      'is the path of a file',
+    ],
+    [
+      'the file of a secret',
+      { TAP_SECRET_KEY: '/home/me/secrets/tap-live' },
+      'is the path of a file',
+    ],
+    ['the file of certificates', { DATABASE_CA: 'prod-ca-2021.crt' }, 'is the path of a file'],
+    ['no SMS', { ALLOW_NO_SMS: '' }, 'No SMS can be sent'],
+    [
+      'half of SMS',
+      { SMS_PROVIDER: 'kwtsms', SMS_SENDER: 'Dar' },
+      'set SMS_USERNAME, SMS_PASSWORD',
+    ],
+    ['the sandbox', { PAYMENT_PROVIDER: 'sandbox' }, 'which production has not'],
+    ['a test key', { TAP_SECRET_KEY: `sk_test_${'Xk3Pq9Zt'}` }, 'TAP_SECRET_KEY is a test key'],
+    [
+      'MyFatoorah for tests',
+      { MYFATOORAH_TOKEN: 'rLtt6JWvbUHDDhsZnfpA', MYFATOORAH_WEBHOOK_SECRET: 'Xk3Pq9ZtLm2Rv8Bn' },
+      'MYFATOORAH_MODE is test',
+    ],
+    [
+      'nowhere to come back to',
+      { PAYMENT_PROVIDER: 'tap', TAP_SECRET_KEY: 'sk_live_Xk3Pq9Zt' },
+      'set RETURN_URLS too',
+    ],
+    ['a typo in a name', { CORS_ORIGIN: 'https://your.site' }, 'is it CORS_ORIGINS?'],
+    ['swapped letters', { SMS_PROIVDER: 'twilio' }, 'is it SMS_PROVIDER?'],
+  ])('with a wrong value, never shown: %s', async (_, settings, why) => {
+    const output = await refused(settings, '--check')
+    expect(output).toContain(why)
+    for (const value of Object.values(settings)) {
+      if (value && value.length > 9) expect(output).not.toContain(value)
+    }
+  })
+
+  test('with names in deploy.env that nothing reads', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'deploy-env-'))
+    const file = join(folder, 'deploy.env')
+    writeFileSync(
+      file,
+      'FIREBASE_JSON={}\nTAP_URL=https://x.example\nENVIRONMENT=staging\nPORT=1\n',
+    )
+    try {
+      const output = await refused({}, `--env-file-if-exists=${file}`)
+      expect(output).toContain('Nothing reads FIREBASE_JSON.')
+      for (const name of ['TAP_URL', 'PORT']) {
+        expect(output).toContain(`${name} is not for a hosted project`)
+      }
+      expect(output).toContain('ENVIRONMENT is always production')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  test.each<[what: string, stored: [string, string], why: string]>([
+    ['a stand-in', ['SMS_URL', 'https://x.example'], 'SMS_URL, which is for tests'],
+    ['a wrong word', ['HTML_PAGES', 'yes'], 'HTML_PAGES of the project must be one of'],
+    ['half a provider', ['SMS_PROVIDER', 'unifonic'], 'SMS_PROVIDER is unifonic: set SMS_APP_SID'],
+  ])('to a project that keeps %s', async (_, [name, value], why) => {
+    platform.secrets.set(name, value)
+    try {
+      expect(await refused({})).toContain(why)
+    } finally {
+      platform.secrets.delete(name)
+    }
   })
 
   test('with an unknown flag', async () => {
@@ -101,7 +197,36 @@ describe('nothing is sent', () => {
     const { code, output } = await runDeploy(platform, {}, '--check')
     expect(output).toContain('checked')
     expect(output).toMatch(/would become[^]*auth security_captcha_enabled: true/)
+    expect(output).toContain('-- off: no push is sent (FCM_SERVICE_ACCOUNT)')
+    expect(output).toContain('-- off: nobody registers by phone')
     expect(code).toBe(0)
     expect(platform.sent).toEqual([])
+  })
+
+  test('with --check, which takes what is complete, given or kept', async () => {
+    const kept = { SMS_PROVIDER: 'kwtsms', SMS_PASSWORD: 'x', SMS_SENDER: 'x', OLD_ONE: 'x' }
+    for (const [name, value] of Object.entries(kept)) platform.secrets.set(name, value)
+    try {
+      const { code, output } = await runDeploy(platform, {
+        ALLOW_NO_SMS: '',
+        SMS_USERNAME: 'dar',
+        CORS_ORIGINS: 'https://your.site,http://localhost:3000,capacitor://localhost',
+        RETURN_URLS: 'https://your.site/back,dar://',
+        PAYMENT_PROVIDER: 'tap',
+        TAP_SECRET_KEY: `sk_live_${'Xk3Pq9Zt'}`,
+        MAIL_PROVIDER: 'resend',
+        MAIL_API_KEY: 're_Xk3Pq9ZtLm2Rv8Bn',
+        MAIL_FROM: 'Your Site <codes@your.site>',
+        FACADE_DB_POOL: '2',
+      }, '--check')
+      expect(output).toContain('checked')
+      expect(output).toContain('no function reads the secret OLD_ONE')
+      for (const part of ['SMS', 'mail', 'pay', 'browsers']) {
+        expect(output).not.toMatch(`off: .*${part}`)
+      }
+      expect(code).toBe(0)
+    } finally {
+      for (const name of Object.keys(kept)) platform.secrets.delete(name)
+    }
   })
 })

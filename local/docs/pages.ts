@@ -29,7 +29,9 @@ const settingsPage = `${generated}
 Every environment variable of every process. The functions declare theirs in
 \`functions/_shared/settings.ts\`, what runs on Node in \`local/environment.ts\`; nothing else reads
 the environment. A secret that is empty, shorter than 16 characters or a placeholder (\`changeme\`,
-zeros) is none: the part that needs it stays closed, and the log says \`secret_refused\`.
+zeros) is none: the part that needs it stays closed, and the log says \`secret_refused\`. What is wrong
+in a list is left out, and the log says \`setting_refused\`; with any other wrong value nothing starts.
+\`npm run deploy -- --check\` goes by the same rules, before.
 
 ## Functions
 

@@ -62,6 +62,39 @@ describe.runIf(hasStack)('the jobs of a project', () => {
   })
 })
 
+describe.runIf(hasStack)('a production that can send no SMS', () => {
+  const jobs = async () => {
+    const own = await startFacade({}, 'jobs')
+    await ask(own, '', { method: 'POST', headers: { apikey: secretKey } })
+    await own.stop()
+  }
+
+  test.each<[string, Record<string, string>, string]>([
+    ['by mistake is degraded', {}, 'degraded'],
+    ['as it was deployed is well', { ALLOW_NO_SMS: 'true' }, 'ok'],
+    [
+      'any more is degraded',
+      { ALLOW_NO_SMS: 'true', SMS_PROVIDER: 'unifonic', SMS_SENDER: 'Dar' },
+      'degraded',
+    ],
+  ])('%s', async (_, settings, status) => {
+    await jobs()
+    const facade = await startFacade({ ENVIRONMENT: 'production', ...settings })
+    try {
+      await waitUntil('the parts are looked at', async () => {
+        const { body } = await ask(facade, '/health')
+        expect(body.sms).toBe('off')
+        const parts = [body.database, body.auth, body.storage, body.realtime]
+        if (parts.some((part) => part !== 'ok')) return false
+        expect(body.status).toBe(status)
+        return true
+      })
+    } finally {
+      await facade.stop()
+    }
+  })
+})
+
 describe.runIf(hasStack)('LOAD-09 the health of the parts', () => {
   let way: Awaited<ReturnType<typeof startProjectProxy>>
   let facade: Facade

@@ -336,7 +336,8 @@ describe.runIf(hasStack)('what is not configured', () => {
     const listed = ['https://shop.example/back', 'dar://']
     const facade = await startFacade({
       ENVIRONMENT: 'production',
-      RETURN_URLS: listed.join(','),
+      // What is no address lets nobody through, and keeps nobody out who is listed.
+      RETURN_URLS: ['your.site/back', ...listed, 'javascript:alert(1)'].join(','),
     })
     try {
       const person = await signUp()

@@ -39,6 +39,9 @@ const showInInbox: Send = async (to, body, code) => {
 /** How codes go out, for /health: nothing in it is secret. */
 export const smsState: 'live' | 'mock' | 'off' = sendSms ? 'live' : env.production ? 'off' : 'mock'
 
+/** Whether an SMS can be sent, or nobody wants one: what was chosen and cannot send is a failure. */
+export const smsAsWanted = smsState !== 'off' || env.allowNoSms && !setting('SMS_PROVIDER')
+
 /** Before a code is made: 503 where an SMS could not be sent in production. */
 export function requireSms({ kind }: Identifier) {
   if (kind === 'phone' && smsState === 'off') throw new Refusal('sms_not_configured')

@@ -2,6 +2,7 @@
 import { alarm } from '../../_shared/alarms.ts'
 import { toBase64 } from '../../_shared/bytes.ts'
 import { fetchOnce, formType, jsonType } from '../../_shared/http-client.ts'
+import { providerSettings } from '../../_shared/provider-settings.ts'
 import { secret, setting } from '../../_shared/read-setting.ts'
 import { type SettingName, settings } from '../../_shared/settings.ts'
 
@@ -11,7 +12,7 @@ export type Send = (to: string, body: string, code: string) => Promise<void>
 const given = (name: SettingName) => settings[name].secret ? secret(name) : setting(name)
 
 /** Settings of a provider, or undefined with a log line that names what is missing. */
-function needs<Name extends SettingName>(provider: string, ...names: Name[]) {
+function needs<Name extends SettingName>(provider: string, names: readonly Name[]) {
   const missing = names.filter((name) => !given(name))
   if (missing.length) {
     alarm('provider_not_configured', provider, { missing })
@@ -36,7 +37,7 @@ function errorCodeIn(text: string): string {
 const endpoint = (fallback: string, name: 'SMS_URL' | 'MAIL_URL') => setting(name) ?? fallback
 
 function kwtSms(): Send | undefined {
-  const given = needs('kwtsms', 'SMS_USERNAME', 'SMS_PASSWORD', 'SMS_SENDER')
+  const given = needs('kwtsms', providerSettings.SMS_PROVIDER.kwtsms)
   if (!given) return undefined
   return async (to, message) => {
     const answer = await post(
@@ -57,7 +58,7 @@ function kwtSms(): Send | undefined {
 }
 
 function twilio(): Send | undefined {
-  const given = needs('twilio', 'SMS_ACCOUNT_SID', 'SMS_AUTH_TOKEN', 'SMS_SENDER')
+  const given = needs('twilio', providerSettings.SMS_PROVIDER.twilio)
   if (!given) return undefined
   const account = given.SMS_ACCOUNT_SID
   const authorization = `Basic ${toBase64(`${account}:${given.SMS_AUTH_TOKEN}`)}`
@@ -72,7 +73,7 @@ function twilio(): Send | undefined {
 }
 
 function unifonic(): Send | undefined {
-  const given = needs('unifonic', 'SMS_APP_SID', 'SMS_SENDER')
+  const given = needs('unifonic', providerSettings.SMS_PROVIDER.unifonic)
   if (!given) return undefined
   return async (to, body) => {
     const answer = await post(
@@ -95,7 +96,7 @@ function unifonic(): Send | undefined {
 const subject = 'رمز التحقق'
 
 function resend(): Send | undefined {
-  const given = needs('resend', 'MAIL_API_KEY', 'MAIL_FROM')
+  const given = needs('resend', providerSettings.MAIL_PROVIDER.resend)
   if (!given) return undefined
   return async (to, text) => {
     await post(
@@ -107,7 +108,7 @@ function resend(): Send | undefined {
 }
 
 function postmark(): Send | undefined {
-  const given = needs('postmark', 'MAIL_API_KEY', 'MAIL_FROM')
+  const given = needs('postmark', providerSettings.MAIL_PROVIDER.postmark)
   if (!given) return undefined
   return async (to, text) => {
     await post(
@@ -118,14 +119,12 @@ function postmark(): Send | undefined {
   }
 }
 
-function chosen(
-  name: SettingName,
-  providers: Record<string, () => Send | undefined>,
+function chosen<Name extends keyof typeof providerSettings>(
+  name: Name,
+  providers: Record<keyof typeof providerSettings[Name], () => Send | undefined>,
 ): Send | undefined {
-  const chosen = setting(name)
-  if (!chosen) return undefined
-  if (Object.hasOwn(providers, chosen)) return providers[chosen]()
-  throw new Error(`The setting ${name} must be one of ${Object.keys(providers).join(', ')}.`)
+  const chosen = setting(name) as keyof typeof providers | undefined
+  return chosen && providers[chosen]()
 }
 
 export const sendSms = chosen('SMS_PROVIDER', { twilio, kwtsms: kwtSms, unifonic })

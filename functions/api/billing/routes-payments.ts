@@ -4,6 +4,7 @@ import type { ApiContext } from '../../_shared/context.ts'
 import { backend, call } from '../../_shared/db.ts'
 import { env } from '../../_shared/env.ts'
 import { Refusal } from '../../_shared/refusal.ts'
+import { isOfApp } from '../../_shared/setting-kinds.ts'
 import { thrownAsZodError } from '../../_shared/validation.ts'
 import { provider, providerNamed, providers } from '../../payments/configured-providers.ts'
 import { receiveEvent } from '../../payments/events.ts'
@@ -22,14 +23,9 @@ import { Invoice, OneInvoice, providerNames } from './schemas.ts'
 
 const tags = ['payments']
 
-// Schemes that are no app's own.
-const browserSchemes =
-  /^(https?|ftp|wss?|file|data|blob|javascript|vbscript|about|intent|view-source|filesystem):$/
-
 /** Outside production an app of whatever scheme, and what runs on the developer's machine. */
-const isOfDeveloper = ({ protocol, hostname, href }: URL) =>
-  hostname === 'localhost' && /^https?:$/.test(protocol) ||
-  !browserSchemes.test(protocol) && href.startsWith(`${protocol}//`)
+const isOfDeveloper = (url: URL) =>
+  url.hostname === 'localhost' && /^https?:$/.test(url.protocol) || isOfApp(url)
 
 /** Whether a person may be sent there: an allowed address or a path below it, nothing that looks alike. */
 function isAllowedReturnUrl(address: string): boolean {

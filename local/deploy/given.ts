@@ -1,0 +1,176 @@
+// What is given to a deployment, by the same rules by which the functions read it.
+import { createHash } from 'node:crypto'
+import { isSecret } from '../../functions/_shared/is-secret.ts'
+import { providerSettings } from '../../functions/_shared/provider-settings.ts'
+import {
+  address,
+  bytesOf,
+  isFilePath,
+  items,
+  type Kind,
+  wrongValue,
+} from '../../functions/_shared/setting-kinds.ts'
+import { type SettingName, settings } from '../../functions/_shared/settings.ts'
+import { variables } from '../environment.ts'
+
+type Given = NodeJS.ProcessEnv
+
+/** Secrets by name: their values, or the hashes that the API returns. */
+export type SecretMap = Map<string, string>
+
+/** Whether an address is that of the local machine. */
+export const isLocalAddress = (address: unknown) =>
+  /^https?:\/\/(localhost|127\.|0\.0\.0\.0|\[::1?\])/.test(String(address))
+
+/** The settings that a deployment may be given. */
+export const givable = (Object.keys(settings) as SettingName[])
+  .filter((name) => !settings[name].by || settings[name].by === 'deploy')
+const own = Object.entries(variables).filter(([, { of }]) => of.includes('deploy'))
+  .map(([name]) => name)
+const known = [...new Set<string>([...givable, ...own])]
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+const valueIn = (env: Given, name: string) => env[name]?.trim() || undefined
+
+/** The problems of the given values, without the values themselves. */
+export function wrongValues(env: Given): string[] {
+  const ownSecrets = own.filter((name) => variables[name as keyof typeof variables].secret)
+  return [...ownSecrets, ...givable].flatMap((name) => {
+    const value = valueIn(env, name)
+    const wrong = value && wrongOne(name as SettingName, value)
+    return wrong ? [wrong] : []
+  })
+}
+
+function wrongOne(name: SettingName, value: string): string | undefined {
+  const { is, secret, by } = settings[name] ?? { secret: true }
+  const wrong = wrongValue(name, is, value)
+  if (wrong) return by === 'deploy' ? `${wrong.slice(0, -1)}; left out, it is made.` : wrong
+  // FACADE_DB_URL holds one; it is looked at as a whole.
+  if (secret && name !== 'FACADE_DB_URL') {
+    if (!is?.content && by !== 'deploy' && isFilePath(value)) {
+      return `${name} is the path of a file: give what stands in the file.`
+    }
+    const bytes = by === 'deploy' ? bytesOf(value) : value
+    if (!isSecret(bytes)) return `${name} is a placeholder or too short for a secret.`
+  }
+  return isUnsafe(is, value)
+    ? `${name} must begin with https:// and be no address of this machine.`
+    : undefined
+}
+
+/** An app may be developed on one's own machine against a hosted project, but nothing else leads there. */
+function isUnsafe(is: Kind | undefined, value: string): boolean {
+  if (is === address) return !value.startsWith('https:') || isLocalAddress(value)
+  return Boolean(is?.list) &&
+    items(value).some((one) => one.startsWith('http:') && !isLocalAddress(one))
+}
+
+/** The names in deploy.env that no process of a hosted project reads, and misspelt ones around it. */
+export function unknownNames(env: Given, inFile: string[]): string[] {
+  const foreign = inFile.filter((name) => !known.includes(name))
+  const misspelt = Object.keys(env).filter((name) =>
+    !foreign.includes(name) && !isNamed(name) && nearest(name)
+  )
+  const always = valueIn(env, 'ENVIRONMENT') !== 'production' && inFile.includes('ENVIRONMENT')
+  return [
+    ...foreign.map((name) =>
+      isNamed(name)
+        ? `${name} is not for a hosted project (docs/settings.md).`
+        : `Nothing reads ${name}${nearest(name) ? `: is it ${nearest(name)}?` : '.'}`
+    ),
+    ...misspelt.map((name) => `Nothing reads ${name}: is it ${nearest(name)}?`),
+    ...(always ? ['ENVIRONMENT is always production here: leave it out.'] : []),
+  ]
+}
+
+const isNamed = (name: string) => name in settings || name in variables
+
+/** The name that was meant: one letter away, two where it is long. */
+const nearest = (name: string) =>
+  known.find((one) => distance(one, name.toUpperCase()) <= (one.length < 10 ? 1 : 2))
+
+/** How many letters are added, left out, changed or swapped with the next. */
+function distance(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > 2) return 3
+  const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)]
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const changed = rows[i - 1]![j - 1]! + Number(a[i - 1] !== b[j - 1])
+      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+        ? rows[i - 2]![j - 2]! + 1
+        : Infinity
+      row.push(Math.min(rows[i - 1]![j]! + 1, row[j - 1]! + 1, changed, swapped))
+    }
+    rows.push(row)
+  }
+  return rows[a.length]![b.length]!
+}
+
+/** The value of a setting after the deployment, where it is given or one of few. */
+function after(name: SettingName, env: Given, there: SecretMap): string | undefined {
+  const given = valueIn(env, name)
+  if (given) return given
+  return settings[name].is?.choices?.find((choice) => there.get(name) === sha256(choice)) ??
+    settings[name].default
+}
+
+const isThere = (name: string, env: Given, there: SecretMap) =>
+  Boolean(valueIn(env, name)) || there.has(name)
+
+/** What does not fit together, of what is given and what the project keeps. */
+export function unfit(env: Given, there: SecretMap): string[] {
+  const misread = givable.filter((name) =>
+    there.has(name) && !valueIn(env, name) && settings[name].is?.choices &&
+    after(name, env, there) === settings[name].default &&
+    there.get(name) !== sha256(settings[name].default ?? '')
+  )
+  const standIns = (Object.keys(settings) as SettingName[])
+    .filter((name) => settings[name].by === 'stand-in' && there.has(name))
+  const halves = Object.entries(providerSettings).flatMap(([name, choices]) => {
+    const chosen = after(name as SettingName, env, there)
+    const needed = chosen ? choices[chosen as keyof typeof choices] as readonly string[] : []
+    const missing = needed?.filter((one) => !isThere(one, env, there)) ?? []
+    return missing.length ? [`${name} is ${chosen}: set ${missing.join(', ')} too.`] : []
+  })
+  return [
+    ...misread.map((name) => `${name} of the project must be ${settings[name].is!.says}: set it.`),
+    ...standIns.map((name) =>
+      `The project has ${name}, which is for tests: npx supabase secrets unset ${name}.`
+    ),
+    ...halves,
+    ...noSms(env, there),
+    ...testMoney(env, there),
+  ]
+}
+
+const noSms = (env: Given, there: SecretMap) =>
+  after('SMS_PROVIDER', env, there) || after('ALLOW_NO_SMS', env, there) === 'true' ? [] : [
+    'No SMS can be sent, so nobody registers by phone: set SMS_PROVIDER, or ALLOW_NO_SMS=true.',
+  ]
+
+/** Payments that would move no money. */
+function testMoney(env: Given, there: SecretMap): string[] {
+  const provider = after('PAYMENT_PROVIDER', env, there)
+  if (provider === 'sandbox') return ['PAYMENT_PROVIDER is sandbox, which production has not.']
+  if (valueIn(env, 'ALLOW_TEST_PAYMENTS') === 'true') return []
+  const say = (what: string) => `${what}: no money would move. Set ALLOW_TEST_PAYMENTS=true to try.`
+  const tap = valueIn(env, 'TAP_SECRET_KEY')?.startsWith('sk_test_')
+  const fatoorah = isThere('MYFATOORAH_TOKEN', env, there) &&
+    after('MYFATOORAH_MODE', env, there) !== 'live'
+  return [
+    ...(tap ? [say('TAP_SECRET_KEY is a test key')] : []),
+    ...(fatoorah ? [say('MYFATOORAH_MODE is test')] : []),
+  ]
+}
+
+/** What will be off, as one line each. */
+export function partsOff(env: Given, there: SecretMap): string[] {
+  return givable.filter((name) => settings[name].off && !isThere(name, env, there))
+    .map((name) => `${settings[name].off} (${name})`)
+}
+
+/** The secrets of the project that no function reads, but for those of Supabase. */
+export const unread = (there: SecretMap) =>
+  [...there.keys()].filter((name) => !(name in settings) && !name.startsWith('SUPABASE_'))
