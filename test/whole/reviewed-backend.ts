@@ -19,6 +19,7 @@ export const ofBackend: Review[] = [
   ]],
   ['backend', 'registration, codes, sign-in and deletion of accounts', [
     'private.account_with',
+    'private.add_refused_registration',
     'private.claim_email',
     'private.delete_due_accounts',
     'private.begin_sign_in',
