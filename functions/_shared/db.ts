@@ -115,8 +115,8 @@ const withClaims = (claims = `''`) =>
 
 const queryTimeout = 9000
 
-// The driver gives such a failure no code.
-const connectionLost = /^(Connection terminated|Client has encountered a connection)/
+// The driver gives such a failure no code. Its limit for connecting may end a connection just made.
+const connectionLost = /^(Connection terminated|Client has encountered a connection|timeout expired)/
 
 type Rows = Record<string, string | null>[]
 

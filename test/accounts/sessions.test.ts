@@ -215,6 +215,33 @@ test.concurrent('AUTH-14 an old refresh token used again ends the whole family',
   expect(await countSessions(person.id)).toBe(0)
 })
 
+test('AUTH-14 a session whose refresh tokens are rows is over when none is left', async () => {
+  // As Auth writes them with tokens of version 1, whichever version it gives here.
+  const session = randomUUID()
+  const add = (token: string, parent?: string) =>
+    database().query(
+      `insert into auth.refresh_tokens
+         (instance_id, user_id, session_id, token, parent, revoked, created_at, updated_at)
+       values ($1, $2, $3, $4, $5, false, now(), now())`,
+      [randomUUID(), person.id, session, token, parent],
+    )
+  const revoke = (token: string) =>
+    database().query('update auth.refresh_tokens set revoked = true where token = $1', [token])
+  await database().query(
+    `insert into auth.sessions (id, user_id, aal, created_at, updated_at)
+     values ($1, $2, 'aal1', now(), now())`,
+    [session, person.id],
+  )
+  const [first, second] = [randomUUID(), randomUUID()]
+  await add(first)
+  await add(second, first)
+  await revoke(first)
+  expect(await countSessions(person.id)).toBe(2)
+  await revoke(second)
+  expect(await countSessions(person.id)).toBe(1)
+  expect(await person.get('/auth/me')).toMatchObject({ status: 200 })
+})
+
 test.concurrent('AUTH-15 a refresh whose answer was lost can be asked for again', async () => {
   const person = await signUp()
   const lost = (await refresh(person.refreshToken)).body

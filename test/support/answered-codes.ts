@@ -28,6 +28,7 @@ const neverSeen: Record<string, string> = {
   upload_timeout: 'bodies that stop are sent as bytes, past the recorder',
   'set_user_status last_admin': 'only for one of two who lock each other in the same moment',
   'delete_user last_admin': 'only for one of two who delete each other in the same moment',
+  'verify_otp invalid_credentials': 'an account that somebody takes over in the same moment',
   'verify_otp phone_taken': 'an account that gets the number by another way in the same moment',
 }
 
