@@ -155,7 +155,7 @@ test('PR-02 a signed-out device is left alone on the old channel within 30 s', a
   expect([onPhone.shown.typing, onPhone.shown.messages]).toEqual([before, []])
   // It got the error of a sign-out.
   await waitUntil('the phone gets the error', () => onPhone.shown.errors.includes('token_invalid'))
-}, 60_000)
+})
 
 test(
   'the blocker leaves the channel at once; the blocked rejoins when the block is removed',

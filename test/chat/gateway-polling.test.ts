@@ -47,7 +47,7 @@ describe('the gateway', () => {
     expect(requests().length).toBeLessThan(10)
     await sendMessageAs(a, conversationId)
     await waitUntil('it is heard', () => socket.events('conversation_updated').length === 1, 3000)
-  }, 60_000)
+  })
 
   testLocally('considers nobody joined before Realtime receives from the database', async () => {
     const { realtime, connect } = await ownGateway()
@@ -68,7 +68,7 @@ describe('the gateway', () => {
       () => socket.events('conversation_updated').length === 1,
       3000,
     )
-  }, 60_000)
+  })
 
   testLocally(
     'checks by itself: a silently lost stream hides nothing for long',
