@@ -11,9 +11,10 @@ create trigger organisations_are_verified_by_their_identity
   execute function private.refuse_edit(
     'To verify a company or office, set identities.status to active: its page follows.');
 create trigger organisations_follow_their_identity
-  before update of identity_id, type, active on public.organisations
+  before update of identity_id, type, active, holds_licence on public.organisations
   for each row when (
-    (old.identity_id, old.type, old.active) is distinct from (new.identity_id, new.type, new.active)
+    (old.identity_id, old.type, old.active, old.holds_licence)
+      is distinct from (new.identity_id, new.type, new.active, new.holds_licence)
   )
   execute function private.refuse_edit(
     'The page of a company or office follows its identity and account: change identities.status or '

@@ -34,17 +34,10 @@ begin
   ) then
     perform private.refuse_field('areaId', 'area_invalid');
   end if;
-  if exists (
-    select from public.organisations
-    where upper(organisations.licence_no) = upper(organisation.licence_no)
-      and organisations.identity_id <> organisation.identity_id
-  ) then
-    perform private.refuse_field('licenceNo', 'licence_in_use', 409);
-  end if;
 end
 $$;
 comment on function private.check_organisation is
-  '422 validation_failed, licence_expired, area_invalid; 409 licence_in_use.';
+  '422 validation_failed, licence_expired, area_invalid.';
 
 create function private.check_organisation_fields(fields jsonb) returns void
   language plpgsql

@@ -1,5 +1,17 @@
 -- What an organisation takes from its identity and account, and what makes one active.
 
+create function private.holds_licence(identity_status text) returns boolean
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select identity_status in ('active', 'expired', 'suspended')
+$$;
+comment on function private.holds_licence is
+  'Whether an identity of this status has a licence that nobody else can have.';
+grant execute on function private.holds_licence
+  to anon, authenticated, service_role, backend, supabase_auth_admin;
+
 create function private.fill_organisation() returns trigger
   language plpgsql
   security definer -- reads accounts and identities
@@ -9,8 +21,9 @@ begin
   -- A shared lock: whoever suspends the owner meanwhile waits, and then sees this page too.
   select
     identities.type,
-    identities.status = 'active' and private.may_act(accounts)
-  into strict new.type, new.active
+    identities.status = 'active' and private.may_act(accounts),
+    private.holds_licence(identities.status)
+  into strict new.type, new.active, new.holds_licence
   from public.identities
   join public.accounts on accounts.id = identities.account_id
   where identities.id = new.identity_id
@@ -27,13 +40,37 @@ create trigger organisations_start
   before insert on public.organisations
   for each row execute function private.fill_organisation();
 
+create function private.check_licence_is_free(licence_no text, identity_id uuid) returns void
+  language plpgsql
+  security definer -- reads organisations of others
+  set search_path = ''
+as $$
+begin
+  -- One at a time for each licence, so that the second of two gets the error of the contract.
+  perform pg_advisory_xact_lock(hashtextextended('licence ' || licence_no, 0));
+  if exists (
+    select from public.organisations
+    where organisations.licence_no = check_licence_is_free.licence_no
+      and organisations.holds_licence
+      and organisations.identity_id <> check_licence_is_free.identity_id
+  ) then
+    perform private.refuse(409, 'licence_in_use',
+      '{"fields":[{"path":"licenceNo","code":"licence_in_use"}]}',
+      'Another company or office holds this licence. If it is not its own, set identities.status of '
+      'that one to rejected first.');
+  end if;
+end
+$$;
+comment on function private.check_licence_is_free is
+  '409 licence_in_use if another company or office holds the licence.';
+
 create function private.check_licence() returns trigger
   language plpgsql
   security definer -- reads organisations, for whoever changes a status
   set search_path = ''
 as $$
 begin
-  if exists (
+  if new.status = 'active' and exists (
     select from public.organisations
     where organisations.identity_id = new.id
       and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
@@ -42,18 +79,40 @@ begin
       '{"fields":[{"path":"licenceExpiresOn","code":"licence_expired"}]}',
       'The licence has expired: set organisations.licence_expires_on once a new one was seen.');
   end if;
+  if not private.holds_licence(old.status) then
+    perform private.check_licence_is_free(organisations.licence_no, new.id)
+    from public.organisations where organisations.identity_id = new.id;
+  end if;
   return new;
 end
 $$;
 comment on function private.check_licence is
-  'No company or office becomes active with an expired licence: 422 licence_expired.';
+  'No company or office becomes active with an expired licence, nor holds one that another holds: '
+  '422 licence_expired, 409 licence_in_use.';
 
 create trigger identities_active_need_a_licence
   before update of status on public.identities
   for each row when (
-    new.status = 'active' and old.status <> 'active' and new.type <> 'individual'
+    new.status <> old.status and new.type <> 'individual' and private.holds_licence(new.status)
   )
   execute function private.check_licence();
+
+create function private.check_held_licence() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.check_licence_is_free(new.licence_no, new.identity_id);
+  return new;
+end
+$$;
+comment on function private.check_held_licence is
+  'Refuses a licence that another holds where an admin corrects the number of one that is held.';
+
+create trigger organisations_licence_is_held_once
+  before update of licence_no on public.organisations
+  for each row when (new.holds_licence and new.licence_no <> old.licence_no)
+  execute function private.check_held_licence();
 
 create function private.sync_organisation() returns trigger
   language plpgsql
@@ -66,6 +125,7 @@ begin
         select from public.accounts
         where accounts.id = new.account_id and private.may_act(accounts)
       ),
+      holds_licence = private.holds_licence(new.status),
       -- Whoever activates it has seen the licence; what is pending or rejected is not verified.
       verified = case new.status
         when 'active' then true
@@ -75,7 +135,7 @@ begin
       end
   where organisations.identity_id = new.id;
   if new.status = 'closed' then
-    -- Nothing that names a person stays, and the licence number can be used again.
+    -- Nothing that names a person stays.
     update public.organisations
     set name_ar = new.display_name, name_en = null, slug = new.id::text, verified = false,
         licence_no = upper(left('CLOSED-' || new.id, 40)), logo_url = null, cover_url = null,

@@ -90,6 +90,30 @@ comment on function private.waiting_source is
   'What waits, as private.sorted_keys takes it. Time, name and price are scanned by an index of '
   'each kind; licenceExpiresOn and reports sort what waits.';
 
+create function private.licence_claims(identity_id uuid) returns json
+  language plpgsql
+  stable
+  security definer -- reads organisations of others; its caller requires an admin
+  set search_path = ''
+as $$
+begin
+  return array_to_json(array(
+    select json_build_object(
+      'accountId', identities.account_id, 'identity', private.identity_json(identities))
+    from public.organisations
+    join public.organisations as claims on claims.licence_no = organisations.licence_no
+      and claims.identity_id <> organisations.identity_id
+    join public.identities on identities.id = claims.identity_id
+    where organisations.identity_id = licence_claims.identity_id
+      and (claims.holds_licence or identities.status = 'pending_verification')
+    order by claims.holds_licence desc, identities.created_at, identities.id
+    limit 20
+  ));
+end
+$$;
+comment on function private.licence_claims is
+  'Who else holds the licence of a company or office or waits with it, the holder first, 20 at most.';
+
 create function private.waiting_identity_json(identity public.identities) returns json
   language plpgsql
   stable
@@ -104,6 +128,7 @@ begin
       'email', accounts.email,
       'phone', accounts.phone,
       'record', private.identity_record(identity),
+      'claims', private.licence_claims(identity.id),
       'lastDecision', (
         select entry.record from private.audit_records(array(
           select audit.id from public.audit
@@ -120,8 +145,8 @@ begin
 end
 $$;
 comment on function private.waiting_identity_json is
-  'A company or office that waits: its record with the licence, whose it is, and what was decided '
-  'about it before.';
+  'A company or office that waits: its record with the licence, whose it is, who else claims the '
+  'licence, and what was decided about it before.';
 
 create function private.moderation_records(item_ids uuid[])
   returns table (ordinal bigint, record json)

@@ -83,8 +83,8 @@ end
 $$;
 comment on function api.set_identity_status is
   'For admins: verifies, rejects or suspends an identity, or lifts its suspension. 403 '
-  'admin_only, 404 identity_not_found, 409 admin_self, status_transition_invalid, 422 '
-  'licence_expired.';
+  'admin_only, 404 identity_not_found, 409 admin_self, status_transition_invalid, licence_in_use, '
+  '422 licence_expired.';
 
 grant execute on function private.set_identity_status to authenticated;
 grant execute on function api.set_identity_status to authenticated;

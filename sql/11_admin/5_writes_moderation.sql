@@ -178,8 +178,8 @@ end
 $$;
 comment on function api.decide_moderation is
   'For admins: approve or reject what waits, suspend a listing or identity or restore it, uphold or '
-  'dismiss a report. 403 admin_only, 404 not_found, 409 admin_self, status_transition_invalid, 422 '
-  'licence_expired.';
+  'dismiss a report. 403 admin_only, 404 not_found, 409 admin_self, status_transition_invalid, '
+  'licence_in_use, 422 licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;
 grant execute on function api.decide_moderation to authenticated;

@@ -39,6 +39,15 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
     organisations.name_en,
     organisations.licence_no,
     organisations.licence_expires_on,
+    (
+      select string_agg(
+        format('%s %s (%s)', claims.type, claims.name_ar, claiming.status), ', '
+        order by claims.holds_licence desc, claiming.created_at)
+      from public.organisations as claims
+      join public.identities as claiming on claiming.id = claims.identity_id
+      where claims.licence_no = organisations.licence_no and claims.identity_id <> identities.id
+        and (claims.holds_licence or claiming.status = 'pending_verification')
+    ) as claims,
     organisations.phone,
     organisations.email,
     accounts.email as account_email,
@@ -51,9 +60,10 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   where identities.status = 'pending_verification'
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
-  'Companies and offices that wait to be verified, the oldest first. To decide, set '
-  'identities.status to active, or to rejected with status_reason: in one change, or the reason '
-  'first, so that the owner is notified once.';
+  'Companies and offices that wait to be verified, the oldest first. claims are others with the same '
+  'licence, the one that holds it first: only one can be active. To decide, set identities.status to '
+  'active, or to rejected with status_reason: in one change, or the reason first, so that the owner '
+  'is notified once.';
 
 create view public.admin_listings_to_review with (security_invoker = true) as
   select

@@ -62,6 +62,7 @@ describe('companies and offices that wait', () => {
           licenceExpiresOn: '2040-01-01',
           verified: false,
         }),
+        claims: [],
         lastDecision: null,
       },
     }])

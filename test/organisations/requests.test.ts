@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { asCaller, database, type Person, type Reply, signUp } from '../support/client.ts'
-import { race } from '../support/races.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
 import { fieldRefusal, refusal } from '../support/problems.ts'
 
@@ -153,20 +152,6 @@ test('what the facade refuses of a company or of oneself, SQL refuses too', asyn
   ) {
     await refused('update_me($1)', [fields])
   }
-})
-
-test('a licence belongs to one organisation, also when two ask at once', async () => {
-  const body = company()
-  const headers: [string, string][] = [['Authorization', `Bearer ${person.accessToken}`]]
-  const replies = await race(
-    Array.from({ length: 10 }, () => ({ path: '/auth/identities', body, headers })),
-  )
-  expect(replies.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)])
-  expect(replies.find(({ status }) => status === 409))
-    .toMatchObject(fieldRefusal(409, 'licence_in_use', 'licenceNo'))
-  const other = await signUp()
-  const again = { ...company(), licenceNo: body.licenceNo.toLowerCase() }
-  expect(await other.post('/auth/identities', again)).toMatchObject(refusal(409, 'licence_in_use'))
 })
 
 test('a change of name or licence is verified again, other changes are not', async () => {

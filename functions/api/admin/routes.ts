@@ -102,7 +102,13 @@ const identityStatus = route({
   description:
     '`active` verifies a company or office that waits, or lifts a suspension. Its owner is ' +
     'notified with the reason.',
-  errors: ['identity_not_found', 'admin_self', 'licence_expired', 'status_transition_invalid'],
+  errors: [
+    'identity_not_found',
+    'admin_self',
+    'licence_expired',
+    'licence_in_use',
+    'status_transition_invalid',
+  ],
   request: {
     params: z.strictObject({ identityId: z.uuid() }),
     ...body(IdentityStatus),
@@ -138,7 +144,13 @@ const decide = route({
     'Takes one of the `decisions` of the item. A listing or an identity can be suspended or ' +
     'restored at any time by its own id. What is decided about an identity is what ' +
     '`PATCH /admin/identities/{identityId}/status` does. To reject, suspend or uphold needs a reason, which the owner reads.',
-  errors: ['not_found', 'admin_self', 'licence_expired', 'status_transition_invalid'],
+  errors: [
+    'not_found',
+    'admin_self',
+    'licence_expired',
+    'licence_in_use',
+    'status_transition_invalid',
+  ],
   request: { params: z.strictObject({ id: z.uuid() }), ...body(Decision) },
   responses: {
     200: json(Decided, 'The result of the decision.'),

@@ -156,6 +156,10 @@ const WaitingIdentity = z.object({
   email,
   phone,
   record: IdentityRecord,
+  claims: z.array(z.object({ accountId: z.uuid(), identity: Identity })).describe(
+    'Who else claims its licence number: the one that holds it, being `active`, `expired` or ' +
+      '`suspended`, and then those that wait, the oldest first; 20 at most.',
+  ),
   lastDecision: z.union([AuditEntry, z.null()]).describe(
     'What was last decided about it, as before it was corrected; null: nothing yet.',
   ),
