@@ -1088,14 +1088,14 @@ isOneToOne: false
                   ]
                 },"organisations": {
                   Row: {
-                    "about_ar": string | null,"active": boolean,"active_listings_count": number,"address_ar": string | null,"area_id": string | null,"cover_url": string | null,"created_at": string,"email": string | null,"governorate_id": string | null,"identity_id": string,"licence_expires_on": string,"licence_no": string,"listed": boolean,"logo_url": string | null,"median_response_minutes": number | null,"name_ar": string,"name_en": string | null,"phone": string | null,"rating_avg": number | null,"rating_count": number,"slug": string,"type": string,"verified": boolean,"website": string | null,"whatsapp": string | null,"words": unknown,"working_hours": string | null
+                    "about_ar": string | null,"active": boolean,"active_listings_count": number,"address_ar": string | null,"area_id": string | null,"cover_url": string | null,"created_at": string,"email": string | null,"governorate_id": string | null,"holds_licence": boolean,"identity_id": string,"licence_expires_on": string,"licence_no": string,"listed": boolean,"logo_url": string | null,"median_response_minutes": number | null,"name_ar": string,"name_en": string | null,"phone": string | null,"rating_avg": number | null,"rating_count": number,"rating_weighed": number,"slug": string,"type": string,"verified": boolean,"website": string | null,"whatsapp": string | null,"words": unknown,"working_hours": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "about_ar"?: string | null,"active"?: boolean,"active_listings_count"?: number,"address_ar"?: string | null,"area_id"?: string | null,"cover_url"?: string | null,"created_at"?: string,"email"?: string | null,"governorate_id"?: string | null,"identity_id": string,"licence_expires_on": string,"licence_no": string,"listed"?: never,"logo_url"?: string | null,"median_response_minutes"?: number | null,"name_ar": string,"name_en"?: string | null,"phone"?: string | null,"rating_avg"?: number | null,"rating_count"?: number,"slug": string,"type": string,"verified"?: boolean,"website"?: string | null,"whatsapp"?: string | null,"words"?: never,"working_hours"?: string | null
+                    "about_ar"?: string | null,"active"?: boolean,"active_listings_count"?: number,"address_ar"?: string | null,"area_id"?: string | null,"cover_url"?: string | null,"created_at"?: string,"email"?: string | null,"governorate_id"?: string | null,"holds_licence"?: boolean,"identity_id": string,"licence_expires_on": string,"licence_no": string,"listed"?: never,"logo_url"?: string | null,"median_response_minutes"?: number | null,"name_ar": string,"name_en"?: string | null,"phone"?: string | null,"rating_avg"?: number | null,"rating_count"?: number,"rating_weighed"?: never,"slug": string,"type": string,"verified"?: boolean,"website"?: string | null,"whatsapp"?: string | null,"words"?: never,"working_hours"?: string | null
                   }
                   Update: {
-                    "about_ar"?: string | null,"active"?: boolean,"active_listings_count"?: number,"address_ar"?: string | null,"area_id"?: string | null,"cover_url"?: string | null,"created_at"?: string,"email"?: string | null,"governorate_id"?: string | null,"identity_id"?: string,"licence_expires_on"?: string,"licence_no"?: string,"listed"?: never,"logo_url"?: string | null,"median_response_minutes"?: number | null,"name_ar"?: string,"name_en"?: string | null,"phone"?: string | null,"rating_avg"?: number | null,"rating_count"?: number,"slug"?: string,"type"?: string,"verified"?: boolean,"website"?: string | null,"whatsapp"?: string | null,"words"?: never,"working_hours"?: string | null
+                    "about_ar"?: string | null,"active"?: boolean,"active_listings_count"?: number,"address_ar"?: string | null,"area_id"?: string | null,"cover_url"?: string | null,"created_at"?: string,"email"?: string | null,"governorate_id"?: string | null,"holds_licence"?: boolean,"identity_id"?: string,"licence_expires_on"?: string,"licence_no"?: string,"listed"?: never,"logo_url"?: string | null,"median_response_minutes"?: number | null,"name_ar"?: string,"name_en"?: string | null,"phone"?: string | null,"rating_avg"?: number | null,"rating_count"?: number,"rating_weighed"?: never,"slug"?: string,"type"?: string,"verified"?: boolean,"website"?: string | null,"whatsapp"?: string | null,"words"?: never,"working_hours"?: string | null
                   }
                   Relationships: [
                     {
@@ -1384,17 +1384,35 @@ isOneToOne: false
                   ]
                 },"reviews": {
                   Row: {
-                    "author_active": boolean,"author_identity_id": string,"comment": string | null,"created_at": string,"edited_at": string | null,"hidden_at": string | null,"id": string,"listed": boolean,"property_id": string | null,"rating": number,"replied_at": string | null,"reply": string | null,"subject_identity_id": string
+                    "author_account_id": string,"author_active": boolean,"author_identity_id": string,"comment": string | null,"created_at": string,"edited_at": string | null,"hidden_at": string | null,"id": string,"listed": boolean,"property_id": string | null,"rating": number,"replied_at": string | null,"reply": string | null,"subject_identity_id": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "author_active"?: boolean,"author_identity_id": string,"comment"?: string | null,"created_at"?: string,"edited_at"?: string | null,"hidden_at"?: string | null,"id"?: string,"listed"?: never,"property_id"?: string | null,"rating": number,"replied_at"?: string | null,"reply"?: string | null,"subject_identity_id": string
+                    "author_account_id": string,"author_active"?: boolean,"author_identity_id": string,"comment"?: string | null,"created_at"?: string,"edited_at"?: string | null,"hidden_at"?: string | null,"id"?: string,"listed"?: never,"property_id"?: string | null,"rating": number,"replied_at"?: string | null,"reply"?: string | null,"subject_identity_id": string
                   }
                   Update: {
-                    "author_active"?: boolean,"author_identity_id"?: string,"comment"?: string | null,"created_at"?: string,"edited_at"?: string | null,"hidden_at"?: string | null,"id"?: string,"listed"?: never,"property_id"?: string | null,"rating"?: number,"replied_at"?: string | null,"reply"?: string | null,"subject_identity_id"?: string
+                    "author_account_id"?: string,"author_active"?: boolean,"author_identity_id"?: string,"comment"?: string | null,"created_at"?: string,"edited_at"?: string | null,"hidden_at"?: string | null,"id"?: string,"listed"?: never,"property_id"?: string | null,"rating"?: number,"replied_at"?: string | null,"reply"?: string | null,"subject_identity_id"?: string
                   }
                   Relationships: [
                     {
+      foreignKeyName: "reviews_author_account_id_fkey"
+      columns: ["author_account_id"]
+isOneToOne: false
+      referencedRelation: "accounts"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "reviews_author_account_id_fkey"
+      columns: ["author_account_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "reviews_author_account_id_fkey"
+      columns: ["author_account_id"]
+isOneToOne: false
+      referencedRelation: "admin_users"
+      referencedColumns: ["id"]
+    },{
       foreignKeyName: "reviews_author_identity_id_fkey"
       columns: ["author_identity_id"]
 isOneToOne: false
@@ -1597,7 +1615,7 @@ isOneToOne: false
                   ]
                 },"admin_identities_to_verify": {
                   Row: {
-                    "account_email": string | null,"account_id": string,"account_phone": string | null,"created_at": string,"email": string | null,"id": string,"licence_expires_on": string,"licence_no": string,"name_ar": string,"name_en": string | null,"phone": string | null,"type": string
+                    "account_email": string | null,"account_id": string,"account_phone": string | null,"claims": string | null,"created_at": string,"email": string | null,"id": string,"licence_expires_on": string,"licence_no": string,"name_ar": string,"name_en": string | null,"phone": string | null,"type": string
                   }
                   ComputedFields: never
                   Relationships: [

@@ -102,6 +102,16 @@ export const errors = {
     'رقم الترخيص مسجل لجهة أخرى',
     'This licence number is registered to another organisation',
   ],
+  identities_full: [
+    409,
+    'وصلت إلى الحد الأقصى للطلبات التي تنتظر التوثيق',
+    'You have reached the limit of requests awaiting verification',
+  ],
+  topups_full: [
+    409,
+    'لديك فواتير شحن لم تُدفع بعد، ادفع إحداها أو انتظر انتهاء صلاحيتها',
+    'You have unpaid top-up invoices: pay one or wait until it expires',
+  ],
   review_exists: [409, 'سبق أن قيّمت هذا المعلن', 'You have already reviewed this advertiser'],
   report_exists: [409, 'سبق أن أبلغت عن هذا المحتوى', 'You have already reported this'],
   account_has_obligations: [

@@ -346,6 +346,7 @@ export const backendSignatures = {
   has_notification_events: {},
   has_pushes: {},
   health: {},
+  holds_licence: { identity_status: 'text' },
   identity_id: {},
   is_clean: { value: 'text' },
   is_known_event: { provider: 'text', event_key: 'text' },

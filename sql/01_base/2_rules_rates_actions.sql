@@ -72,6 +72,23 @@ $$;
 comment on function private.uncount_action is
   'Takes back what count_action counted, where it had been done already.';
 
+create function private.check_limit(rule text, code text, used bigint) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  allowed constant integer := (
+    select rates.max from private.rates where rates.rule = check_limit.rule
+  );
+begin
+  if used >= allowed then
+    perform private.refuse(409, code, jsonb_build_object('limit', allowed, 'used', used));
+  end if;
+end
+$$;
+comment on function private.check_limit is
+  'Refuses one more of what there may be so many of at a time, by the max of a rule.';
+
 create function private.unproven_limit(rule text, account_id uuid) returns integer
   language sql
   stable

@@ -31,12 +31,26 @@ create function api.switch_identity(identity_id uuid)
   set search_path = ''
 as $$
 begin
+  perform private.count_action('switches');
   perform private.switch_identity(switch_identity.identity_id);
   return query select me."user", me."activeIdentity", me.identities from api.get_me() as me;
 end
 $$;
 comment on function api.switch_identity is
   'From the next request on the account acts as this identity, on every device.';
+
+create function private.check_waiting_identities(account_id uuid) returns void
+  language sql
+  set search_path = ''
+as $$
+  select private.check_limit('identities_waiting', 'identities_full', (
+    select count(*) from public.identities
+    where identities.account_id = check_waiting_identities.account_id
+      and identities.status = 'pending_verification'
+  ))
+$$;
+comment on function private.check_waiting_identities is
+  '409 identities_full unless one more identity of an account may wait for an admin.';
 
 create function private.add_identity(type text, fields jsonb)
   returns public.identities
@@ -45,7 +59,7 @@ create function private.add_identity(type text, fields jsonb)
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.lock_caller();
+  caller_id uuid := private.lock_caller_exclusively(); -- so that no two see the same number waiting
   organisation public.organisations;
   added public.identities;
 begin
@@ -58,9 +72,8 @@ begin
   organisation.slug := concat_ws('-',
     nullif(btrim(regexp_replace(lower(organisation.name_en), '[^a-z0-9]+', '-', 'g'), '-'), ''),
     left(organisation.identity_id::text, 8));
-  -- One at a time for each licence, so that the second of two gets the error of the contract.
-  perform pg_advisory_xact_lock(hashtextextended('licence ' || upper(organisation.licence_no), 0));
   perform private.check_organisation(organisation);
+  perform private.check_waiting_identities(caller_id);
 
   insert into public.identities (id, account_id, type, status, display_name)
   values (organisation.identity_id, caller_id, add_identity.type,
@@ -80,7 +93,7 @@ begin
 end
 $$;
 comment on function private.add_identity is
-  'A company or office identity, waiting for verification.';
+  'A company or office identity, waiting for verification. 409 identities_full.';
 
 create function api.add_identity(type text, fields jsonb) returns json
   language plpgsql
@@ -92,13 +105,15 @@ begin
   if add_identity.type not in ('company', 'office') then
     perform private.refuse_field('type', 'invalid');
   end if;
+  perform private.count_action('identities');
   -- Two statements: a query sees only what was written before it began.
   added := private.add_identity(add_identity.type, add_identity.fields);
   return private.identity_record(added);
 end
 $$;
 comment on function api.add_identity is
-  'Asks for a company or office identity: it can act once an admin has verified it.';
+  'Asks for a company or office identity: it can act once an admin has verified it. Three of an '
+  'account wait at a time, else 409 identities_full.';
 
 create function private.update_identity(identity_id uuid, fields jsonb)
   returns public.identities
@@ -124,7 +139,6 @@ begin
   end if;
 
   organisation := private.organisation_with(fields, before);
-  perform pg_advisory_xact_lock(hashtextextended('licence ' || upper(organisation.licence_no), 0));
   perform private.check_organisation(organisation);
   if fields ? 'logoMediaId' then
     organisation.logo_url := private.set_picture(identity_id, 'logo', fields -> 'logoMediaId');
@@ -138,8 +152,12 @@ begin
     or (organisation.name_ar, organisation.licence_no)
       is distinct from (before.name_ar, before.licence_no)
     or organisation.licence_expires_on < before.licence_expires_on then
+    if changed.status <> 'pending_verification' then
+      perform private.check_waiting_identities(caller_id);
+    end if;
     changed.status := 'pending_verification';
     organisation.verified := false;
+    organisation.holds_licence := false;
   elsif changed.status = 'expired' then
     changed.status := 'active';
   end if;
@@ -159,7 +177,7 @@ begin
       governorate_id = organisation.governorate_id, area_id = organisation.area_id,
       address_ar = organisation.address_ar, working_hours = organisation.working_hours,
       logo_url = organisation.logo_url, cover_url = organisation.cover_url,
-      verified = organisation.verified
+      verified = organisation.verified, holds_licence = organisation.holds_licence
   where organisations.identity_id = update_identity.identity_id;
   update public.identities
   set status = changed.status, display_name = organisation.name_ar,
@@ -180,6 +198,7 @@ as $$
 declare
   changed public.identities;
 begin
+  perform private.count_action('profile');
   changed := private.update_identity(update_identity.identity_id, update_identity.fields);
   return private.identity_record(changed);
 end

@@ -45,6 +45,7 @@ create function api.update_me(fields jsonb)
   set search_path = ''
 as $$
 begin
+  perform private.count_action('profile');
   perform private.update_me(update_me.fields);
   return query select * from api.get_me();
 end
@@ -97,6 +98,7 @@ create function api.update_settings(fields jsonb) returns json
   set search_path = ''
 as $$
 begin
+  perform private.count_action('profile');
   return private.update_settings(fields);
 end
 $$;

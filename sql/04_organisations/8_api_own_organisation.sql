@@ -17,6 +17,7 @@ create function api.update_company_profile(fields jsonb) returns json
   set search_path = ''
 as $$
 begin
+  perform private.count_action('profile');
   return private.update_profile('company', update_company_profile.fields);
 end
 $$;
@@ -83,6 +84,7 @@ create function api.update_office_profile(fields jsonb) returns json
   set search_path = ''
 as $$
 begin
+  perform private.count_action('profile');
   return private.update_profile('office', update_office_profile.fields);
 end
 $$;

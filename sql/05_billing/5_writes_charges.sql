@@ -56,7 +56,10 @@ begin
   elsif payment.state = 'starting' and payment.requested_at > clock_timestamp() - interval '6 seconds'
   then
     return json_build_object('paymentId', payment.id, 'wait', true);
-  elsif payment.state = 'starting' and payment.provider = chosen ->> 'provider' then
+  end if;
+  -- Only what the provider is asked counts: nobody takes an invoice after this counter.
+  perform private.count_action('charges');
+  if payment.state = 'starting' and payment.provider = chosen ->> 'provider' then
     -- The provider may have made it: asked again with the same reference, it makes no second one.
     update public.payments set requested_at = clock_timestamp() where payments.id = payment.id;
   else

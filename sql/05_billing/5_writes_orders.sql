@@ -54,8 +54,10 @@ create function api.subscribe_plan(plan_id uuid, pay_with text)
   set search_path = ''
 as $$
 declare
-  invoice_id uuid := private.subscribe(subscribe_plan.plan_id, subscribe_plan.pay_with);
+  invoice_id uuid;
 begin
+  perform private.count_action('subscriptions');
+  invoice_id := private.subscribe(subscribe_plan.plan_id, subscribe_plan.pay_with);
   -- Two statements: a query sees only what was written before it began.
   return query select private.own_invoice(invoice_id), private.current_plan();
 end
@@ -92,6 +94,7 @@ create function api.cancel_plan() returns json
   set search_path = ''
 as $$
 begin
+  perform private.count_action('subscriptions');
   perform private.cancel_plan();
   return private.current_plan();
 end
@@ -110,25 +113,36 @@ begin
   if amount is null or not (amount between 1 and 1000) or amount <> round(amount, 3) then
     perform private.refuse_field('amount', 'amount_out_of_range');
   end if;
+  -- One at a time, so that no two see the same number of open ones.
+  perform pg_advisory_xact_lock(hashtextextended('topup ' || private.account_id(), 0));
+  perform private.check_limit('topups_open', 'topups_full', (
+    select count(*) from public.invoices
+    where invoices.account_id = private.account_id() and invoices.purpose = 'topup'
+      and invoices.state in ('open', 'processing', 'failed')
+      and invoices.due_at > now()
+  ));
   return private.issue_invoice(
     owner_id, 'topup', now() + interval '1 day', 'شحن رصيد المحفظة', 'Wallet top-up', amount);
 end
 $$;
-comment on function private.order_topup is 'An invoice whose payment goes into the wallet.';
+comment on function private.order_topup is
+  'An invoice whose payment goes into the wallet. 409 topups_full.';
 
 create function api.top_up_wallet(amount numeric) returns json
   language plpgsql
   set search_path = ''
 as $$
 declare
-  invoice_id uuid := private.order_topup(top_up_wallet.amount);
+  invoice_id uuid;
 begin
+  perform private.count_action('topups');
+  invoice_id := private.order_topup(top_up_wallet.amount);
   return private.own_invoice(invoice_id);
 end
 $$;
 comment on function api.top_up_wallet is
-  'An invoice of 1.000 to 1000.000 KWD whose payment goes into the wallet. 422 '
-  'amount_out_of_range.';
+  'An invoice of 1.000 to 1000.000 KWD whose payment goes into the wallet; five may be unpaid at a '
+  'time, else 409 topups_full. 422 amount_out_of_range.';
 
 grant execute on function private.subscribe, private.cancel_plan, private.order_topup
   to authenticated;

@@ -66,7 +66,8 @@ create function api.set_auction(
   language sql
   set search_path = ''
 as $$
-  select private.set_auction(property_id, starts_at, ends_at, start_price, min_increment)
+  select private.count_action('listing_edits');
+  select private.set_auction(property_id, starts_at, ends_at, start_price, min_increment);
 $$;
 comment on function api.set_auction is
   'Sets the auction window and start price of an own listing for sale, and replaces one that has '
@@ -76,7 +77,8 @@ create function api.remove_auction(property_id uuid) returns void
   language sql
   set search_path = ''
 as $$
-  select private.remove_auction(property_id)
+  select private.count_action('listing_edits');
+  select private.remove_auction(property_id);
 $$;
 comment on function api.remove_auction is
   'Removes an auction that is not running; doing it again changes nothing.';

@@ -93,7 +93,8 @@ create function api.delete_property(property_id uuid) returns void
   language sql
   set search_path = ''
 as $$
-  select private.delete_property(property_id)
+  select private.count_action('listing_deletions');
+  select private.delete_property(property_id);
 $$;
 comment on function api.delete_property is 'Deletes an own listing, whatever its state.';
 

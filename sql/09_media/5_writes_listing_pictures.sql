@@ -178,7 +178,8 @@ create function api.order_property_media(property_id uuid, media_ids uuid[]) ret
   language sql
   set search_path = ''
 as $$
-  select private.order_property_media(property_id, media_ids)
+  select private.count_action('listing_edits');
+  select private.order_property_media(property_id, media_ids);
 $$;
 comment on function api.order_property_media is
   'Reorders the pictures of an own listing. 404 not_found for a picture that is not in it.';
@@ -187,7 +188,8 @@ create function api.delete_property_media(property_id uuid, media_id uuid) retur
   language sql
   set search_path = ''
 as $$
-  select private.delete_property_media(property_id, media_id)
+  select private.count_action('listing_edits');
+  select private.delete_property_media(property_id, media_id);
 $$;
 comment on function api.delete_property_media is 'Deletes a picture of an own listing.';
 

@@ -33,6 +33,7 @@ create function api.block_identity(identity_id uuid) returns void
   set search_path = ''
 as $$
 begin
+  perform private.count_action('blocks');
   perform private.block_identity(identity_id);
 end
 $$;
@@ -59,6 +60,7 @@ create function api.unblock_identity(identity_id uuid) returns void
   set search_path = ''
 as $$
 begin
+  perform private.count_action('blocks');
   perform private.unblock_identity(identity_id);
 end
 $$;

@@ -238,6 +238,7 @@ create function api.read_conversation(conversation_id uuid, up_to_seq bigint def
   set search_path = ''
 as $$
 begin
+  perform private.count_action('reads');
   return private.read_conversation(conversation_id, up_to_seq);
 end
 $$;

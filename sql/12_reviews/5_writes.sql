@@ -48,6 +48,7 @@ create function api.create_review(
   set search_path = ''
 as $$
 begin
+  perform private.count_action('reviews');
   return private.create_review(
     create_review.identity_id, create_review.rating, create_review.comment,
     create_review.property_id);
@@ -112,6 +113,7 @@ create function api.update_review(review_id uuid, fields jsonb) returns json
   set search_path = ''
 as $$
 begin
+  perform private.count_action('review_edits');
   return private.update_review(update_review.review_id, update_review.fields);
 end
 $$;
@@ -137,6 +139,7 @@ create function api.delete_review(review_id uuid) returns void
   set search_path = ''
 as $$
 begin
+  perform private.count_action('review_edits');
   perform private.delete_review(delete_review.review_id);
 end
 $$;
@@ -177,6 +180,7 @@ create function api.reply_to_review(review_id uuid, body text) returns json
   set search_path = ''
 as $$
 begin
+  perform private.count_action('review_edits');
   return private.reply_to_review(reply_to_review.review_id, reply_to_review.body);
 end
 $$;

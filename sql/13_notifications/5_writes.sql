@@ -24,6 +24,7 @@ create function api.read_notification(notification_id uuid) returns json
   set search_path = ''
 as $$
 begin
+  perform private.count_action('reads');
   perform private.read_notification(notification_id);
   return api.count_unread_notifications();
 end
@@ -57,6 +58,7 @@ create function api.read_all_notifications() returns json
   set search_path = ''
 as $$
 begin
+  perform private.count_action('reads');
   perform private.read_all_notifications();
   return api.count_unread_notifications();
 end
@@ -88,6 +90,7 @@ create function api.delete_notification(notification_id uuid) returns void
   set search_path = ''
 as $$
 begin
+  perform private.count_action('reads');
   perform private.delete_notification(notification_id);
 end
 $$;

@@ -73,6 +73,7 @@ create function api.register_device(
   set search_path = ''
 as $$
 begin
+  perform private.count_action('devices');
   return private.register_device(device_id, platform, push_token, app_version, locale);
 end
 $$;
@@ -104,6 +105,7 @@ create function api.remove_device(device_id text) returns void
   set search_path = ''
 as $$
 begin
+  perform private.count_action('devices');
   perform private.remove_device(device_id);
 end
 $$;

@@ -131,7 +131,7 @@ export const passwords = area()
   })
   .openapi(change, async (c) => {
     const { currentPassword, newPassword } = c.req.valid('json')
-    const { user } = JSON.parse(await call(c, 'get_me', {}))
+    const { user } = JSON.parse(await call(c, 'get_me', {}, { rate: 'profile' }))
     const identifier = identifierOf(user)
     await verifyPassword(identifier, currentPassword, c.var.address)
     const passwords = { current: currentPassword, next: newPassword }

@@ -92,8 +92,8 @@ const add = route({
   summary: 'Request a company or office identity',
   description:
     'The identity waits as `pending_verification` until an administrator has checked its ' +
-    'licence; a notification says so. Then `POST /auth/identity/switch` acts as it.',
-  errors: ['licence_expired', 'licence_in_use', 'area_invalid'],
+    'licence, whoever else claims the same number; a notification says so. Then `POST /auth/identity/switch` acts as it.',
+  errors: ['licence_expired', 'area_invalid', 'identities_full'],
   idempotent: true,
   request: body(NewIdentity),
   responses: {
@@ -127,8 +127,8 @@ const change = route({
   errors: [
     'identity_not_found',
     'licence_expired',
-    'licence_in_use',
     'area_invalid',
+    'identities_full',
     'not_found',
     'status_transition_invalid',
   ],
@@ -162,7 +162,7 @@ export const accounts = area()
   )
   .openapi(deleteMe, async (c) => {
     const given = c.req.valid('json')
-    const { user } = JSON.parse(await call(c, 'get_me', {}))
+    const { user } = JSON.parse(await call(c, 'get_me', {}, { rate: 'profile' }))
     const identifier = identifierOf(user)
     await ('code' in given
       ? verifyDeletionCode(user.id, identifier, given.code, c.var.address)

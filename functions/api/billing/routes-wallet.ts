@@ -79,10 +79,9 @@ const topUp = route({
   method: 'post',
   path: '/topup',
   summary: 'Create an invoice that tops up my wallet',
-  description:
-    'From 1 to 1,000 KWD. Pay the invoice with `POST /payments/charge`; then the amount is in ' +
-    'the wallet.',
-  errors: ['amount_out_of_range'],
+  description: 'From 1 to 1,000 KWD; five may be unpaid at a time. Pay the invoice with `POST ' +
+    '/payments/charge`; then the amount is in the wallet.',
+  errors: ['amount_out_of_range', 'topups_full'],
   idempotent: true,
   request: body(z.strictObject({
     amount: Money.min(1, outside).max(1000, outside)

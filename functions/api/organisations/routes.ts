@@ -101,7 +101,7 @@ for (const { one, many, own } of Object.values(names)) {
     description:
       'Fields that are left out stay, null clears. A new name or licence is verified again: ' +
       'until then it acts no longer.',
-    errors: ['licence_expired', 'licence_in_use', 'area_invalid', 'not_found'],
+    errors: ['licence_expired', 'area_invalid', 'identities_full', 'not_found'],
     request: body(IdentityChanges),
     responses: {
       200: json(OrganisationProfile, 'Changed.'),

@@ -1,0 +1,85 @@
+/** Every write of the API is limited by a rate: whoever has used it up is refused by it. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
+import { type Person, type Reply, request, signUp } from '../support/client.ts'
+import { returnUrl, topUpInvoice } from '../support/money.ts'
+import { everyOperation, type Operation, requestWith } from '../support/openapi.ts'
+import { jpeg } from '../support/pictures.ts'
+import { givePlan } from '../support/plans.ts'
+import { plantHits } from '../support/rate-hits.ts'
+import { rateLimitOf } from '../support/rate-limits.ts'
+import { defaultRates, enforceRates } from '../support/rates.ts'
+import { formOf, postForm } from '../support/uploads.ts'
+
+/** What has no rate, and why. */
+const unlimited: Record<string, string> = {
+  search: 'reads, and is limited as reads are',
+  receive_webhook: 'a provider sends again what it was refused',
+  receive_webhook_of: 'a provider sends again what it was refused',
+  logout: 'ends a session, and nobody has more of them than sign-ins',
+  refresh: 'a token is taken once, and what is no token is looked at by nobody',
+  sign_in_with_google: 'an id token is taken once, from the provider; sessions count as sign-ins',
+  sign_in_with_apple: 'an id token is taken once, from the provider; sessions count as sign-ins',
+  delete_user: 'administrators',
+  set_user_status: 'administrators',
+  set_identity_status: 'administrators',
+  decide_moderation: 'administrators',
+  refund_invoice: 'administrators',
+}
+
+const writes = everyOperation.filter(({ method }) => method !== 'GET')
+
+let person: Person
+let lift: () => Promise<void>
+let invoiceId: string
+
+beforeAll(async () => {
+  person = await signUp()
+  invoiceId = (await topUpInvoice(person)).id
+  const rules = Object.keys(defaultRates(/./))
+  lift = await enforceRates(
+    variable('DATABASE_URL')!,
+    Object.fromEntries(rules.map((rule) => [rule, 1])),
+  )
+  // Some happen as often as the plan shows listings.
+  await givePlan(person.identityId, 'plus')
+  for (const rule of rules) await plantHits(rule, person.id, 40)
+})
+
+afterAll(() => lift())
+
+/** What has to fit before anything is counted. */
+const real = (id: string) =>
+  ({
+    charge_invoice: { invoiceId, returnUrl },
+    reset_password: { newPassword: 'Diwaniya-2026', confirmPassword: 'Diwaniya-2026' },
+  })[id]
+
+function send({ id, method, form }: Operation, { path, body }: ReturnType<typeof requestWith>) {
+  if (form) {
+    const name = id === 'upload_avatar' ? 'file' : 'files'
+    return postForm(person, path, formOf(name, [{ bytes: jpeg({ width: 8, height: 8 }) }]))
+  }
+  return request(method, path, body && { ...body, ...real(id) }, {
+    headers: { authorization: `Bearer ${person.accessToken}` },
+  })
+}
+
+test('each reason names a write', () => {
+  const names = writes.map(({ id }) => id)
+  expect(Object.keys(unlimited).filter((id) => !names.includes(id))).toEqual([])
+})
+
+test.each(writes.filter(({ id }) => !unlimited[id]))('$method $path', async (operation) => {
+  const input = requestWith(operation)
+  let reply: Reply = await send(operation, input)
+  // Signing in counts by what was sent, and what nobody has sent yet is not counted.
+  for (let more = 2; !operation.secured && reply.status !== 429 && more; more--) {
+    reply = await send(operation, input)
+  }
+  expect(reply.status, JSON.stringify(reply.body)).toBe(429)
+  if (!operation.secured) return
+  // By its rate, not by what each worker counts.
+  expect(reply.body.error.code).toBe('rate_limited')
+  expect(rateLimitOf(reply)[0]).toBeLessThan(40)
+})
