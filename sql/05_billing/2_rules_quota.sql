@@ -25,19 +25,34 @@ $$;
 comment on function private.plan_of is
   'The plan that applies to an identity now: the free one when it has no other.';
 
-create function private.count_publication(identity_id uuid) returns void
-  language sql
+create function private.count_publication(identity_id uuid, first boolean) returns void
+  language plpgsql
   security definer -- reads rates and plans
   set search_path = ''
 as $$
-  select private.count_action('publications', (
-    select greatest(rates.max, (private.plan_of(identity_id)).active_listings)
-    from private.rates where rates.rule = 'publications'
-  ))
+declare
+  -- The most that any identity of the account may show: all of them are counted together.
+  shown constant integer := (
+    select max((private.plan_of(others.id)).active_listings)
+    from public.identities
+    join public.identities as others on others.account_id = identities.account_id
+    where identities.id = count_publication.identity_id
+  );
+begin
+  if first then
+    perform private.count_action('first_publications', (
+      select least(1000000, 2 * shown + rates.max)
+      from private.rates where rates.rule = 'first_publications'
+    ));
+  end if;
+  perform private.count_action('publications', (
+    select greatest(rates.max, shown) from private.rates where rates.rule = 'publications'
+  ));
+end
 $$;
 comment on function private.count_publication is
   'Counts a listing that is published: in an hour as many as the plan allows, at least as many as '
-  'the rate.';
+  'the rate; for the first time, in a day twice as many as the plan allows and the rate.';
 
 create function private.lock_quota(identity_id uuid) returns void
   language sql

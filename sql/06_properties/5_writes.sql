@@ -17,7 +17,7 @@ begin
   end if;
   perform private.count_action('listings');
   if publish then
-    perform private.count_publication(owner_id);
+    perform private.count_publication(owner_id, true);
   end if;
   owner_id := private.lock_identity();
   if publish then
@@ -162,7 +162,8 @@ create function api.update_property(
   language sql
   set search_path = ''
 as $$
-  select private.update_property(property_id, fields, expected_version)
+  select private.count_action('listing_edits');
+  select private.update_property(property_id, fields, expected_version);
 $$;
 comment on function api.update_property is
   'Changes an own listing: what is absent stays, null clears. 404 property_not_found, 409 '

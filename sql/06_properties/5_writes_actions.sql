@@ -11,9 +11,15 @@ declare
   property public.properties;
 begin
   if makes_active then
-    perform private.count_publication(owner_id);
+    perform private.count_publication(owner_id, action = 'publish' and exists (
+      select from public.properties
+      where properties.id = act_on_property.property_id
+        and properties.owner_identity_id = owner_id and properties.published_at is null
+    ));
     owner_id := private.lock_identity();
     perform private.lock_quota(owner_id);
+  else
+    perform private.count_action('listing_edits');
   end if;
   property := private.lock_own_property(property_id);
   if not action = any (private.allowed_actions(property)) then

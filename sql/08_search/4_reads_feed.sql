@@ -77,17 +77,17 @@ begin
       (
         select office_ranks.rating, office_ranks.identity_id from private.office_ranks
         where office_ranks.until = 'infinity' and office_ranks.since <= at
-        order by office_ranks.rating desc nulls last, office_ranks.identity_id
+        order by office_ranks.rating desc, office_ranks.identity_id
         limit take
       ) union all (
         select office_ranks.rating, office_ranks.identity_id from private.office_ranks
         where office_ranks.until < 'infinity' and office_ranks.until > at
           and office_ranks.since <= at
-        order by office_ranks.rating desc nulls last, office_ranks.identity_id
+        order by office_ranks.rating desc, office_ranks.identity_id
         limit take
       )
     ) as ranks
-    order by ranks.rating desc nulls last, ranks.identity_id
+    order by ranks.rating desc, ranks.identity_id
     limit take
   );
 end
@@ -244,13 +244,17 @@ declare
   at timestamptz := private.require_snapshot(coalesce(
     snapshot, date_bin('5 minutes', now(), timestamptz '2000-01-01 00:00:00+00')));
   slots record := private.feed_slots(listing_type, at, page, page_size);
+  first_ids uuid[];
 begin
-  -- The first page is never empty as long as anything is listed.
-  if snapshot is null and not exists (
-    select from public.properties
-    where properties.listed and properties.id = any (
-      case when page = 1 then slots.property_ids
-        else (private.feed_slots(listing_type, at, 1, page_size)).property_ids end)
+  -- The first page is never empty as long as anything is listed, and never half empty: else it would
+  -- be enough to publish much before a snapshot and to withdraw it afterwards.
+  if snapshot is null then
+    first_ids := case when page = 1 then slots.property_ids
+      else (private.feed_slots(listing_type, at, 1, page_size)).property_ids end;
+  end if;
+  if snapshot is null and (
+    select count(*) < greatest(1, cardinality(first_ids) / 2.0) from public.properties
+    where properties.listed and properties.id = any (first_ids)
   ) then
     at := private.require_snapshot(now());
     slots := private.feed_slots(listing_type, at, page, page_size);

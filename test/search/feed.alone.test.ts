@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { waitUntil } from '../support/wait.ts'
-import { insertOrganisation } from '../support/fixtures.ts'
+import { insertOrganisation, insertReviews } from '../support/fixtures.ts'
 import { ids, type Item, now, offered, type Page, page } from './feed-pages.ts'
 
 /** Every page of a filter, from the first until there is none after. */
@@ -185,14 +185,50 @@ test('a new reader sees all that is listed, though all of it came a moment ago',
   expect(ids(next.body.items)).toEqual(ids(body.items))
 })
 
+test('who publishes before a snapshot and withdraws after it does not thin the first page', async () => {
+  const [honest, ...crowd] = await Promise.all(Array.from({ length: 5 }, () => signUp()))
+  // As if nothing else of its type had been there when the snapshot of these five minutes began.
+  await database().query(
+    `update private.publications set since = now() where type = 'EXCHANGE' and until = 'infinity'`,
+  )
+  const minutesAgo = (minutes: number) => ({
+    type: 'EXCHANGE',
+    price: null,
+    published_at: new Date(Date.now() - minutes * 60_000),
+  })
+  await offered(honest!, 20, minutesAgo(12))
+  const sham: [Person, string][] = []
+  for (const person of crowd) {
+    for (const id of await offered(person, 5, minutesAgo(11))) sham.push([person, id])
+  }
+  await database().query(
+    `update private.publications set since = published_at
+     where property_id in (select id from public.properties where owner_identity_id = any ($1))`,
+    [[honest!, ...crowd].map(({ identityId }) => identityId)],
+  )
+  const begin = async () => {
+    const { body } = await guest.get('/feed?filter=exchange&limit=20')
+    return { shown: listings(body.items).length, ofFiveMinutes: /:\d[05]:00Z$/.test(body.snapshot) }
+  }
+  const withdraw = async (some: typeof sham) => {
+    for (const [person, id] of some) {
+      expect((await person.delete(`/properties/${id}`)).status).toBe(204)
+    }
+  }
+  expect(await begin()).toEqual({ shown: 20, ofFiveMinutes: true })
+  await withdraw(sham.slice(-10))
+  expect((await begin()).shown).toBeGreaterThanOrEqual(10)
+  await withdraw(sham.slice(-11, -10))
+  expect((await begin()).shown).toBe(20)
+  await withdraw(sham.slice(0, -11))
+  expect((await begin()).shown).toBe(20)
+})
+
 test('without a filter every eighth slot is a verified office, by rating, until none is left', async () => {
   const seller = await signUp()
-  const rated = await Promise.all([3.1, 4.9, null].map(async (rating) => {
+  const rated = await Promise.all([3, 5, null].map(async (rating) => {
     const office = await insertOrganisation((await signUp()).id, 'office')
-    await database().query(
-      'update public.organisations set rating_avg = $2 where identity_id = $1',
-      [office, rating],
-    )
+    if (rating) await insertReviews(office, rating, [seller])
     return office
   }))
   const { rows } = await database().query(
@@ -200,7 +236,7 @@ test('without a filter every eighth slot is a verified office, by rating, until 
      join public.identities on identities.id = identity_id and identities.type = 'office'
        and identities.status = 'active'
      join public.accounts on accounts.id = identities.account_id and accounts.status = 'active'
-     where verified order by rating_avg desc nulls last, identity_id`,
+     where verified order by rating_weighed desc, identity_id`,
   )
   const offices: string[] = rows.map(({ id }) => id)
   expect(offices).toEqual(expect.arrayContaining(rated))
@@ -224,7 +260,7 @@ test('without a filter every eighth slot is a verified office, by rating, until 
       kind: 'office',
       type: 'office',
       verified: true,
-      ratingAvg: 4.9,
+      ratingAvg: 5,
       nameAr: 'شركة الديرة العقارية',
     },
   )
@@ -245,11 +281,12 @@ test('an office that is rated anew or closed while one pages neither comes twice
     (await Promise.all([1, 2, 3, 4].map((n) => page(snapshot, n, 8))))
       .flatMap(({ items }) => ids(items))
   const before = await pages()
-  await database().query(
-    `update public.organisations set rating_avg = 5
-     where identity_id = any($1) and rating_count = 0`,
+  const { rows } = await database().query(
+    'select identity_id as id from public.organisations where identity_id = any ($1)',
     [before.slice(8)],
   )
+  expect(rows).not.toHaveLength(0)
+  for (const { id } of rows) await insertReviews(id, 5, [seller])
   const suspended = before[7]
   await database().query(`update public.identities set status = 'suspended' where id = $1`, [
     suspended,
