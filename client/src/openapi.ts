@@ -94,6 +94,8 @@ export type ServerCode =
   | 'already_subscribed'
   | 'plan_audience_mismatch'
   | 'licence_in_use'
+  | 'identities_full'
+  | 'topups_full'
   | 'review_exists'
   | 'report_exists'
   | 'account_has_obligations'
@@ -160,13 +162,13 @@ export interface DeclaredCodes {
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'last_admin' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/identities/{identityId}/status': {
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'licence_in_use' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/moderation': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/moderation/{id}/decide': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'licence_in_use' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/audit': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -219,11 +221,11 @@ export interface DeclaredCodes {
   }
   '/auth/identities': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'licence_in_use' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'identities_full' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/auth/identities/{identityId}': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'licence_in_use' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'identities_full' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/auth/identity/switch': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -321,7 +323,7 @@ export interface DeclaredCodes {
   }
   '/company/profile': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'licence_in_use' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'identities_full' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/company/listings': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -340,7 +342,7 @@ export interface DeclaredCodes {
   }
   '/office/profile': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'licence_in_use' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'identities_full' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/office/listings': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_type_required' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -393,7 +395,7 @@ export interface DeclaredCodes {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/wallet/topup': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'amount_out_of_range' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'upload_timeout' | 'identity_changed' | 'topups_full' | 'body_too_large' | 'content_type_unsupported' | 'amount_out_of_range' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/invoices': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -1010,7 +1012,7 @@ export interface paths {
         put?: never;
         /**
          * Request a company or office identity
-         * @description The identity waits as `pending_verification` until an administrator has checked its licence; a notification says so. Then `POST /auth/identity/switch` acts as it.
+         * @description The identity waits as `pending_verification` until an administrator has checked its licence, whoever else claims the same number; a notification says so. Then `POST /auth/identity/switch` acts as it.
          */
         post: operations["add_identity"];
         delete?: never;
@@ -2210,7 +2212,7 @@ export interface paths {
          * Create an invoice that tops up my wallet
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     From 1 to 1,000 KWD. Pay the invoice with `POST /payments/charge`; then the amount is in the wallet.
+         *     From 1 to 1,000 KWD; five may be unpaid at a time. Pay the invoice with `POST /payments/charge`; then the amount is in the wallet.
          */
         post: operations["top_up_wallet"];
         delete?: never;
@@ -3245,6 +3247,12 @@ export interface components {
                  */
                 phone: string | null;
                 record: components["schemas"]["IdentityRecord"];
+                /** @description Who else claims its licence number: the one that holds it, being `active`, `expired` or `suspended`, and then those that wait, the oldest first; 20 at most. */
+                claims: {
+                    /** Format: uuid */
+                    accountId: string;
+                    identity: components["schemas"]["Identity"];
+                }[];
                 /** @description What was last decided about it, as before it was corrected; null: nothing yet. */
                 lastDecision: components["schemas"]["AuditEntry"] | null;
             } | null;

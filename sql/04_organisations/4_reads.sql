@@ -26,7 +26,7 @@ as $$
 declare
   -- Constant pieces of SQL; what callers send goes in as values.
   sort_key text := case sort
-    when 'rating' then '(- coalesce(organisations.rating_avg, 0))'
+    when 'rating' then '(- organisations.rating_weighed)'
     when 'listings' then '(- organisations.active_listings_count)'
     else 'organisations.created_at'
   end;
@@ -136,7 +136,7 @@ begin
     case when cardinality(ids) > page_size then (
       select private.cursor_of(query, jsonb_build_array(
         case sort
-          when 'rating' then to_jsonb(- coalesce(organisations.rating_avg, 0))
+          when 'rating' then to_jsonb(- organisations.rating_weighed)
           when 'listings' then to_jsonb(- organisations.active_listings_count)
           else to_jsonb(organisations.created_at)
         end, organisations.identity_id))

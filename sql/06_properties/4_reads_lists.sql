@@ -114,6 +114,68 @@ $$;
 comment on function api.list_price_history is
   'The prices of a listing since its first publishing, newest first. 404 property_not_found.';
 
+create function private.similar_properties(property public.properties, depth integer)
+  returns uuid[]
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  own_price numeric := coalesce(property.price, -1);
+begin
+  return array(
+    select of_account.id
+    from (
+      select
+        nearest.id, nearest.is_here, nearest.difference,
+        row_number() over (
+          partition by identities.account_id
+          order by nearest.is_here desc, nearest.difference, nearest.id
+        ) as nth
+      from (
+        -- The nearest prices above and below in each area of the governorate, straight from the index.
+        select
+          near.id, near.owner_identity_id,
+          areas.id = property.area_id as is_here, abs(near.price - own_price) as difference
+        from public.areas
+        cross join lateral (
+          (
+            select
+              properties.id, properties.owner_identity_id, coalesce(properties.price, -1) as price
+            from public.properties
+            where properties.listed and properties.type = property.type
+              and properties.kind = property.kind and properties.area_id = areas.id
+              and coalesce(properties.price, -1) >= own_price
+            order by coalesce(properties.price, -1)
+            limit depth + 1
+          )
+          union all
+          (
+            select properties.id, properties.owner_identity_id, coalesce(properties.price, -1)
+            from public.properties
+            where properties.listed and properties.type = property.type
+              and properties.kind = property.kind and properties.area_id = areas.id
+              and coalesce(properties.price, -1) < own_price
+            order by coalesce(properties.price, -1) desc
+            limit depth
+          )
+        ) as near
+        where areas.governorate_id = property.governorate_id and near.id <> property.id
+        order by areas.id = property.area_id desc, abs(near.price - own_price), near.id
+        limit depth * 4
+      ) as nearest
+      join public.identities on identities.id = nearest.owner_identity_id
+    ) as of_account
+    where of_account.nth <= 2
+    order by of_account.is_here desc, of_account.difference, of_account.id
+    limit 10
+  );
+end
+$$;
+comment on function private.similar_properties is
+  'The ten most similar among the nearest in price of each area, so many above and below, and of an '
+  'account the best two.';
+
 create function private.list_similar_properties(property_id uuid, fields text default 'card')
   returns text
   language plpgsql
@@ -124,36 +186,12 @@ as $$
 declare
   viewer_id uuid := private.identity_id();
   property public.properties := private.require_visible_property(property_id, viewer_id);
-  own_price numeric := coalesce(property.price, -1);
-  ids uuid[];
+  ids uuid[] := private.similar_properties(property, 10);
 begin
-  -- The nearest prices above and below in each area of the governorate, straight from the index.
-  ids := array(
-    select near.id
-    from public.areas
-    cross join lateral (
-      (
-        select properties.id, coalesce(properties.price, -1) as price from public.properties
-        where properties.listed and properties.type = property.type
-          and properties.kind = property.kind and properties.area_id = areas.id
-          and coalesce(properties.price, -1) >= own_price
-        order by coalesce(properties.price, -1)
-        limit 11
-      )
-      union all
-      (
-        select properties.id, coalesce(properties.price, -1) from public.properties
-        where properties.listed and properties.type = property.type
-          and properties.kind = property.kind and properties.area_id = areas.id
-          and coalesce(properties.price, -1) < own_price
-        order by coalesce(properties.price, -1) desc
-        limit 10
-      )
-    ) as near
-    where areas.governorate_id = property.governorate_id and near.id <> property.id
-    order by areas.id = property.area_id desc, abs(near.price - own_price), near.id
-    limit 10
-  );
+  -- Seldom: there are few, or one account has so many there that hardly anybody else's are among them.
+  if cardinality(ids) < 10 then
+    ids := private.similar_properties(property, 300);
+  end if;
   return '{"items":' || private.list_items(ids, viewer_id, fields) || ',"nextCursor":null}';
 end
 $$;
@@ -171,9 +209,9 @@ begin
 end
 $$;
 comment on function api.list_similar_properties is
-  'At most ten listings of the same type and kind in the same governorate, those of the same area '
-  'first, the nearest price first: their cards, or with fields full their records. 404 '
-  'property_not_found.';
+  'At most ten listings of the same type and kind in the same governorate, two of an account, those '
+  'of the same area first, the nearest price first: their cards, or with fields full their records. '
+  '404 property_not_found.';
 
 grant execute on function private.list_my_properties, api.list_my_properties to authenticated;
 grant execute on function

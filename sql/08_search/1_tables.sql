@@ -117,7 +117,7 @@ create index search_documents_map_idx on private.search_documents (lng, lat)
   include (type, price);
 -- Prices of areas likewise.
 create index search_documents_area_prices_idx on private.search_documents (area_id)
-  include (type, kind, price, area_m2);
+  include (type, kind, price, area_m2, owner_identity_id);
 
 create table private.area_prices (
   is_only_row boolean primary key default true

@@ -34,7 +34,7 @@ create index publications_ended_idx
 create table private.office_ranks (
   id bigint generated always as identity primary key,
   identity_id uuid not null,
-  rating numeric(3, 2),
+  rating numeric(5, 4) not null,
   since timestamptz not null,
   until timestamptz not null default 'infinity',
   constraint office_ranks_time_is_forward check (until >= since)
@@ -42,13 +42,13 @@ create table private.office_ranks (
 comment on table private.office_ranks is
   'Listed offices and their ratings as they were at any moment of the last hours.';
 comment on column private.office_ranks.identity_id is 'The row outlives the office.';
-comment on column private.office_ranks.rating is 'Its average rating at the time; null is unrated.';
+comment on column private.office_ranks.rating is 'Its weighed rating at the time.';
 comment on column private.office_ranks.since is 'From when it was listed with this rating.';
 comment on column private.office_ranks.until is 'Until when; infinity while it is.';
 create unique index office_ranks_one_open_key on private.office_ranks (identity_id)
   where until = 'infinity';
 create index office_ranks_best_idx
-  on private.office_ranks (rating desc nulls last, identity_id) include (since)
+  on private.office_ranks (rating desc, identity_id) include (since)
   where until = 'infinity';
 create index office_ranks_ended_idx on private.office_ranks (until) where until < 'infinity';
 

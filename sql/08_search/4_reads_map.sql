@@ -161,12 +161,13 @@ begin
       select
         search_documents.area_id,
         count(*) as count,
-        case when count(search_documents.price) >= 5 then percentile_cont(0.5) within group (
-          order by search_documents.price::float8) end as median,
-        case when count(search_documents.price) >= 5 then percentile_cont(0.5) within group (
-          order by search_documents.price::float8 / search_documents.area_m2::float8)
-        end as median_m2
+        count(search_documents.price) >= 5 and count(distinct identities.account_id)
+          filter (where search_documents.price is not null) >= 3 as is_shown,
+        percentile_cont(0.5) within group (order by search_documents.price::float8) as median,
+        percentile_cont(0.5) within group (
+          order by search_documents.price::float8 / search_documents.area_m2::float8) as median_m2
       from private.search_documents
+      join public.identities on identities.id = search_documents.owner_identity_id
       where %s
       group by search_documents.area_id
     )
@@ -178,8 +179,8 @@ begin
       'lat', areas.lat,
       'lng', areas.lng,
       'count', coalesce(figures.count, 0),
-      'medianPrice', round(figures.median::numeric, 3),
-      'medianPricePerM2', round(figures.median_m2::numeric, 3)
+      'medianPrice', case when figures.is_shown then round(figures.median::numeric, 3) end,
+      'medianPricePerM2', case when figures.is_shown then round(figures.median_m2::numeric, 3) end
     ) order by areas.position)
     from public.areas
     left join figures on figures.area_id = areas.id
@@ -221,7 +222,7 @@ end
 $$;
 comment on function api.list_map_areas is
   'For each area how many listings there are, their median price and median price per m²; no '
-  'median of fewer than 5 prices. Without filters they may be 5 minutes old. 422 filter_unknown, '
+  'median of fewer than 5 prices or those of fewer than 3 accounts. Without filters they may be 5 minutes old. 422 filter_unknown, '
   'range_invalid, bbox_invalid.';
 
 grant execute on function

@@ -47,7 +47,7 @@ begin
   where office_ranks.identity_id = new.identity_id and office_ranks.until > at;
   if new.listed then
     insert into private.office_ranks (identity_id, rating, since)
-    values (new.identity_id, new.rating_avg, at);
+    values (new.identity_id, new.rating_weighed, at);
   end if;
   return null;
 end
@@ -65,6 +65,6 @@ create constraint trigger organisations_rank_is_recorded
   deferrable initially deferred
   for each row when (
     new.type = 'office' and (old.listed or new.listed)
-    and (old.listed, old.rating_avg) is distinct from (new.listed, new.rating_avg)
+    and (old.listed, old.rating_weighed) is distinct from (new.listed, new.rating_weighed)
   )
   execute function private.record_office_rank();

@@ -1,8 +1,9 @@
--- Reviews: what identities say of one another after a real contact. One by each author of each
+-- Reviews: what identities say of one another after a real contact. One by each account of each
 -- subject.
 
 create table public.reviews (
   id uuid primary key default gen_random_uuid(),
+  author_account_id uuid not null references public.accounts (id) on delete cascade,
   author_identity_id uuid not null references public.identities (id) on delete cascade,
   subject_identity_id uuid not null references public.identities (id) on delete cascade,
   property_id uuid references public.properties (id) on delete set null,
@@ -20,9 +21,11 @@ create table public.reviews (
   hidden_at timestamptz,
   listed boolean not null generated always as (author_active and hidden_at is null) stored,
   constraint reviews_are_of_others check (author_identity_id <> subject_identity_id),
-  constraint reviews_once_key unique (author_identity_id, subject_identity_id)
+  constraint reviews_once_key unique (author_account_id, subject_identity_id)
 );
-comment on table public.reviews is 'Reviews of identities by identities, at most one of each pair.';
+comment on table public.reviews is 'Reviews of identities by identities, at most one of each account and subject.';
+comment on column public.reviews.author_account_id is
+  'Whose identity its author is; filled in by a trigger.';
 comment on column public.reviews.comment is 'Null also once its author is deleted.';
 comment on column public.reviews.created_at is 'It can be changed for 48 hours from then.';
 comment on column public.reviews.replied_at is 'When the subject first answered.';
@@ -32,6 +35,7 @@ comment on column public.reviews.hidden_at is 'When an admin hid it; null is sho
 comment on column public.reviews.listed is 'Shown to everybody, and counted.';
 create index reviews_subject_idx
   on public.reviews (subject_identity_id, listed, created_at desc, id desc);
+create index reviews_author_idx on public.reviews (author_identity_id, subject_identity_id);
 create index reviews_property_idx on public.reviews (property_id) where property_id is not null;
 
 create table private.review_totals (
@@ -47,7 +51,10 @@ comment on column private.review_totals.histogram is
 alter table public.reviews enable row level security;
 alter table private.review_totals enable row level security;
 revoke all on public.reviews from anon, authenticated;
-grant select on public.reviews to authenticated;
+-- author_account_id is left out: whose other identities they are is nobody's to know.
+grant select (id, author_identity_id, subject_identity_id, property_id, rating, comment, reply,
+  created_at, edited_at, replied_at, author_active, hidden_at, listed)
+  on public.reviews to authenticated;
 create policy "people see reviews by their acting identity, and of it what is shown"
   on public.reviews for select to authenticated
   using (

@@ -7,9 +7,13 @@ create function private.have_been_in_contact(author_id uuid, subject_id uuid) re
   set search_path = ''
 as $$
 begin
+  -- Asking costs an account nothing, so it counts only where the account is somebody's for sure.
   return exists (
     select from public.leads
+    join public.identities on identities.id = leads.identity_id
+    join public.accounts on accounts.id = identities.account_id
     where leads.identity_id = author_id and leads.owner_identity_id = subject_id
+      and (accounts.phone is not null or accounts.email_proven)
   ) or exists (
     select from public.participants
     where participants.identity_id = author_id
@@ -27,7 +31,25 @@ begin
 end
 $$;
 comment on function private.have_been_in_contact is
-  'Whether the author asked for the subject''s contact, or both wrote in a conversation.';
+  'Whether the author, with a proven phone or email, asked for the subject''s contact, or both wrote '
+  'in a conversation.';
+
+create function private.name_author_account() returns trigger
+  language plpgsql
+  security definer -- reads identities
+  set search_path = ''
+as $$
+begin
+  select identities.account_id into new.author_account_id from public.identities
+  where identities.id = new.author_identity_id;
+  return new;
+end
+$$;
+comment on function private.name_author_account is 'Fills in whose identity the author of a review is.';
+
+create trigger reviews_name_their_account
+  before insert on public.reviews
+  for each row execute function private.name_author_account();
 
 create function private.check_may_review(
   author_id uuid, subject public.identities, property_id uuid

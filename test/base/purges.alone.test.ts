@@ -99,8 +99,8 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
     [
       'purge_office_ranks',
       'private.office_ranks',
-      `(identity_id, since, until)
-       select gen_random_uuid(), now() - interval '9 hours', now() - interval '8 hours' from ${many}`,
+      `(identity_id, rating, since, until)
+       select gen_random_uuid(), 3.5, now() - interval '9 hours', now() - interval '8 hours' from ${many}`,
       `until < now() - interval '7 hours'`,
     ],
     [

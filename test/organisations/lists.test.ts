@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { database, guest, type Person, type Reply, request, signUp } from '../support/client.ts'
-import { insertOrganisation } from '../support/fixtures.ts'
+import { insertOrganisation, insertReviews } from '../support/fixtures.ts'
 import { refusal } from '../support/problems.ts'
 
 let owner: Person
@@ -41,16 +41,25 @@ const oddWord = () => `zq${randomUUID().replaceAll(/[0-9-]/g, '')}x`
 
 describe('a list', () => {
   const word = oddWord()
-  let all: { id: string; rating: number | null; listings: number; at: string; area: string }[]
+  let all: {
+    id: string
+    rating: number
+    reviews: number
+    listings: number
+    at: string
+    area: string
+  }[]
 
   beforeAll(async () => {
     const person = await signUp()
+    const authors = await Promise.all(Array.from({ length: 6 }, () => signUp()))
     all = []
     for (let i = 0; i < 12; i++) {
       const id = await insertOrganisation(person.id, 'office')
       const one = {
         id,
-        rating: [null, 5, 4.5, 4.5, 3][i % 5],
+        rating: [5, 5, 4, 4, 3][i % 5]!,
+        reviews: [0, 1, 6, 6, 1][i % 5]!,
         listings: i % 4,
         // Microseconds apart, which a Date does not know.
         at: `2026-01-01T00:00:00.00000${i % 6}Z`,
@@ -58,24 +67,31 @@ describe('a list', () => {
       }
       await say(id, {
         name_en: `${word} ${i}`,
-        rating_avg: one.rating,
         active_listings_count: one.listings,
         created_at: one.at,
         governorate_id: one.area === 'jahra' ? 'jahra' : 'hawalli',
         area_id: one.area,
       })
+      await insertReviews(id, one.rating, authors.slice(0, one.reviews))
       all.push(one)
     }
     return async () => {
-      for (const { id } of all) await say(id, { rating_avg: null, active_listings_count: 0 })
+      for (const { id } of all) {
+        await say(id, { active_listings_count: 0 })
+        await database().query('delete from public.reviews where subject_identity_id = $1', [id])
+      }
     }
   })
+
+  /** As if ten people more had given it 3.5. */
+  const weighed = ({ rating, reviews }: typeof all[number]) =>
+    Math.round(10_000 * (35 + rating * reviews) / (10 + reviews))
 
   const by = (sort: string, some = all) =>
     [...some].sort((a, b) => {
       const up = a.id < b.id ? -1 : 1
       if (sort === 'newest') return a.at === b.at ? -up : a.at < b.at ? 1 : -1
-      const [x, y] = sort === 'rating' ? [a.rating ?? 0, b.rating ?? 0] : [a.listings, b.listings]
+      const [x, y] = sort === 'rating' ? [weighed(a), weighed(b)] : [a.listings, b.listings]
       return y - x || up
     }).map(({ id }) => id)
 
@@ -91,6 +107,19 @@ describe('a list', () => {
       by(sort, inSalmiya),
     )
     expect(await readPages(`${list}&areaId=sharq`)).toEqual([])
+  })
+
+  test('by rating one good review weighs less than several; the average that is shown is plain', async () => {
+    const { body } = await guest.get(`/offices?q=${word}&sort=rating&limit=50`)
+    const shown = body.items.map((one: { ratingAvg: number | null; ratingCount: number }) => [
+      one.ratingAvg,
+      one.ratingCount,
+    ])
+    const places = [[4, 6], [5, 1], [null, 0], [3, 1]].map((pair) =>
+      shown.findIndex((one: unknown) => JSON.stringify(one) === JSON.stringify(pair))
+    )
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+    expect(places).not.toContain(-1)
   })
 
   test('without a search text all are listed, each once', async () => {

@@ -62,19 +62,23 @@ test('my listings are those of the acting identity only', async () => {
 })
 
 test('similar listings are ten of the same type and kind, by same area and nearest price', async () => {
-  const seller = await signUp()
+  const sellers = await Promise.all(Array.from({ length: 7 }, () => signUp()))
+  const [seller] = sellers as [Person]
   const price = uniquePrice()
-  const like = async (fields: object) =>
-    (await publishListing(seller, { kind: 'stable', ...fields })).id
-  const near = []
-  for (let i = 1; i <= 11; i++) near.push(await like({ price: price + i * (i % 2 ? 1 : -1) }))
+  const like = async (fields: object, by = seller) =>
+    (await publishListing(by, { kind: 'stable', ...fields })).id
+  const near: string[] = []
+  const sellerOf = (nth: number) => sellers[1 + Math.floor(nth / 2)]!
+  for (let i = 1; i <= 11; i++) {
+    near.push(await like({ price: price + i * (i % 2 ? 1 : -1) }, sellerOf(i - 1)))
+  }
   await like({ price, areaId: 'jahra' })
   await like({ price, kind: 'farm' })
   await like({ price, type: 'RENT' })
   const paused = await like({ price })
   await seller.post(`/properties/${paused}/pause`)
-  const elsewhere = await like({ price, areaId: 'jabriya' })
   const id = await like({ price })
+  const elsewhere = await like({ price, areaId: 'jabriya' })
 
   const { body } = await guest.get(`/properties/${id}/similar`)
   expect(ids(body.items)).toEqual(near.slice(0, 10))
@@ -85,13 +89,40 @@ test('similar listings are ten of the same type and kind, by same area and neare
   )
   expect(direct.page).toEqual(body)
 
-  for (const one of near.slice(0, 9)) await seller.post(`/properties/${one}/archive`)
+  for (const [nth, one] of near.slice(0, 9).entries()) {
+    await sellerOf(nth).post(`/properties/${one}/archive`)
+  }
   const fewer = ids((await guest.get(`/properties/${id}/similar`)).body.items)
   const others = await database().query(
     `select id from public.properties where listed and kind = 'stable' and area_id = 'salmiya'`,
   )
   expect(fewer.slice(0, 2)).toEqual(near.slice(9))
   if (others.rowCount! <= 10) expect(fewer).toContain(elsewhere)
+})
+
+test('of an account two are similar, as whichever identity, however many it has there', async () => {
+  const [flooder, other] = [await signUp(), await signUp()]
+  const there = { kind: 'chalet', area_id: 'nuwaiseeb', governorate_id: 'ahmadi' }
+  const price = Math.round(uniquePrice())
+  const own = await insertListing(other.identityId, { ...there, price })
+  const company = await insertOrganisation(flooder.id)
+  const flood: string[] = []
+  for (let nth = 1; nth <= 15; nth++) {
+    for (const side of [nth, -nth]) {
+      flood.push(
+        await insertListing(nth % 2 ? flooder.identityId : company, {
+          ...there,
+          owner_type: nth % 2 ? 'individual' : 'company',
+          price: price + side,
+        }),
+      )
+    }
+  }
+  const far = await insertListing((await signUp()).identityId, { ...there, price: price + 100 })
+  const found = ids((await guest.get(`/properties/${own}/similar`)).body.items)
+  expect(found.filter((id) => flood.includes(id))).toHaveLength(2)
+  expect(found.slice(0, 2).toSorted()).toEqual(flood.slice(0, 2).toSorted())
+  expect(found).toContain(far)
 })
 
 test('an exchange without a price has similar ones too', async () => {

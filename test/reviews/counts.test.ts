@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { bearer, race } from '../support/races.ts'
-import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { insertListing, insertOrganisation, proveEmail } from '../support/fixtures.ts'
 import { refusal } from '../support/problems.ts'
 
 let owner: Person
@@ -14,6 +14,7 @@ beforeEach(async () => {
   company = await insertOrganisation(owner.id)
   listing = await insertListing(company, { owner_type: 'company' })
   author = await signUp('هند المطيري')
+  await proveEmail(author)
 })
 
 const act = (person: Person, identityId: string) =>
@@ -33,6 +34,7 @@ async function crowd(size: number): Promise<Person[]> {
   while (people.length < size) {
     // A few at a time: hashing passwords is work.
     const some = await Promise.all(Array.from({ length: 5 }, () => signUp()))
+    await Promise.all(some.map((person) => proveEmail(person)))
     await Promise.all(some.map((person) => contact(person)))
     people.push(...some)
   }

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { asCaller, database, guest, type Person, type Reply, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
 import { race } from '../support/races.ts'
-import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { insertListing, insertOrganisation, proveEmail } from '../support/fixtures.ts'
 import { refusal } from '../support/problems.ts'
 
 let owner: Person
@@ -16,6 +16,7 @@ beforeEach(async () => {
   company = await insertOrganisation(owner.id)
   listing = await insertListing(company, { owner_type: 'company' })
   author = await signUp('هند المطيري')
+  await proveEmail(author)
 })
 
 const act = (person: Person, identityId: string) =>
@@ -303,9 +304,54 @@ test('past the facade the rules are the same', async () => {
   }
 })
 
-test('ISO-15 there is one review for each author and subject', async () => {
+test('asking for a contact is one where phone or email is proven, opening a conversation never', async () => {
+  const unproven = await signUp()
+  await contact(unproven)
+  expect(await review(unproven)).toMatchObject(refusal(403, 'review_not_eligible'))
+  const { body: { id } } = await unproven.post('/conversations', {
+    identityId: company,
+    message: 'مرحبا',
+  })
+  expect(await review(unproven)).toMatchObject(refusal(403, 'review_not_eligible'))
+  await act(owner, company)
+  await owner.post(`/conversations/${id}/messages`, {
+    clientMessageId: randomUUID(),
+    type: 'text',
+    body: 'أهلاً',
+  })
+  expect(await review(unproven)).toMatchObject({ status: 201 })
+  // Once proven, what was asked for before is one as well.
+  const late = await signUp()
+  await contact(late)
+  await proveEmail(late)
+  expect(await review(late)).toMatchObject({ status: 201 })
+})
+
+test('ISO-15 an account has one review of a subject, whichever identity it acts as', async () => {
+  await contact(author)
+  expect(await review(author)).toMatchObject({ status: 201 })
+  const other = await insertOrganisation(author.id, 'office')
+  await act(author, other)
+  await contact(author)
+  expect(await review(author)).toMatchObject(refusal(409, 'review_exists'))
+  expect((await read()).body.count).toBe(1)
+  // Withdrawn, the other identity may write it; nobody learns from it whose the identities are.
+  await act(author, author.identityId)
+  const { body } = await author.get(`/reviews?identityId=${company}`)
+  await author.delete(`/reviews/${body.items[0].id}`)
+  await act(author, other)
+  expect(await review(author)).toMatchObject({ status: 201 })
+  await act(owner, company)
+  const seen = (column: string) =>
+    asCaller(owner, (client) => client.query(`select ${column} from public.reviews`))
+  expect((await seen('author_identity_id')).rows).toEqual([{ author_identity_id: other }])
+  await expect(seen('author_account_id')).rejects.toMatchObject({ code: '42501' })
+})
+
+test('ISO-15 there is one review for each account and subject', async () => {
   const { rows } = await database().query(
-    `select author_identity_id, subject_identity_id from public.reviews
+    `select identities.account_id, subject_identity_id from public.reviews
+     join public.identities on identities.id = author_identity_id
      group by 1, 2 having count(*) > 1`,
   )
   expect(rows).toEqual([])

@@ -35,22 +35,25 @@ async function plainFigures(client: pg.PoolClient) {
     `select areas.id, count(properties.id)::integer as count, coalesce(
        array_agg(properties.price::float8 order by properties.price)
          filter (where properties.price is not null), '{}') as prices,
+       count(distinct identities.account_id) filter (where properties.price is not null)::integer
+         as accounts,
        coalesce(array_agg(
          properties.price::float8 / coalesce(land_area_m2, built_area_m2)::float8
          order by properties.price / coalesce(land_area_m2, built_area_m2)
        ) filter (where properties.price is not null), '{}') as per_m2
      from public.areas
      left join public.properties on properties.area_id = areas.id and properties.listed
+     left join public.identities on identities.id = properties.owner_identity_id
      group by areas.id order by areas.position`,
   )
-  const median = (sorted: number[]) =>
-    sorted.length < 5 ? null : (sorted[Math.floor((sorted.length - 1) / 2)]! +
+  const median = (sorted: number[], accounts: number) =>
+    sorted.length < 5 || accounts < 3 ? null : (sorted[Math.floor((sorted.length - 1) / 2)]! +
       sorted[Math.ceil((sorted.length - 1) / 2)]!) / 2
-  return rows.map(({ id, count, prices, per_m2 }) => ({
+  return rows.map(({ id, count, prices, per_m2, accounts }) => ({
     id,
     count,
-    median: median(prices),
-    perM2: median(per_m2),
+    median: median(prices, accounts),
+    perM2: median(per_m2, accounts),
   }))
 }
 
@@ -58,12 +61,13 @@ const answer = async (client: pg.PoolClient) =>
   (await client.query('select api.list_map_areas() as answer')).rows[0].answer
 
 test('what is kept is what plain SQL finds in the listings', async () => {
-  const { identityId } = await signUp()
+  const people = await Promise.all([signUp(), signUp(), signUp()])
   const there = { area_id: 'surra', governorate_id: 'capital' }
-  for (const price of [90_000, 110_000.125, 90_000, 250_000, 300_000.5, 70_000]) {
-    await insertListing(identityId, { ...there, price })
+  const prices = [90_000, 110_000.125, 90_000, 250_000, 300_000.5, 70_000]
+  for (const [nth, price] of prices.entries()) {
+    await insertListing(people[nth % 3]!.identityId, { ...there, price })
   }
-  await insertListing(identityId, { ...there, type: 'EXCHANGE', price: null })
+  await insertListing(people[0]!.identityId, { ...there, type: 'EXCHANGE', price: null })
   await atOneMoment(async (client) => {
     const { items } = await answer(client)
     const plain = await plainFigures(client)

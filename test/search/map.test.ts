@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
-import { insertListing } from '../support/fixtures.ts'
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 
 type Cluster = { lat: number; lng: number; count: number; minPrice: number; bbox: number[] }
 type Point = { id: string; lat: number; lng: number }
@@ -255,11 +255,12 @@ test('an unknown filter and a range upside down are refused by name', async () =
   }
 })
 
-test('each area has its number of listings, and their prices from five on', async () => {
-  const { identityId } = await signUp()
+test('each area has its number of listings, and their prices from five of three accounts on', async () => {
+  const [one, two, three] = await Promise.all([signUp(), signUp(), signUp()])
+  const company = await insertOrganisation(two.id)
   // Prices that nobody else asks, so that the filter finds these listings only.
   const base = 1_000_000 + 10 * Math.floor(Math.random() * 1e9)
-  const offer = (more: number) =>
+  const offer = (more: number, identityId = one.identityId) =>
     insertListing(identityId, { area_id: 'shaab', price: base + more, land_area_m2: 1000 })
   for (const more of [1, 3, 2, 5]) await offer(more)
   const ask = async () => {
@@ -269,16 +270,20 @@ test('each area has its number of listings, and their prices from five on', asyn
   }
 
   expect(await ask()).toMatchObject({ count: 4, medianPrice: null, medianPricePerM2: null })
-  await offer(2.125)
+  // Two identities of an account are no third account.
+  await offer(2.375, two.identityId)
+  await offer(2.125, company)
+  expect(await ask()).toMatchObject({ count: 6, medianPrice: null, medianPricePerM2: null })
+  await offer(2.125, three.identityId)
   expect(await ask()).toMatchObject({
     nameAr: 'الشعب',
     governorateId: 'hawalli',
-    count: 5,
+    count: 7,
     medianPrice: base + 2.125,
     medianPricePerM2: Number(((base + 2.125) / 1000).toFixed(3)),
   })
   await offer(2.375)
-  expect(await ask()).toMatchObject({ count: 6, medianPrice: base + 2.25 })
+  expect(await ask()).toMatchObject({ count: 8, medianPrice: base + 2.25 })
 })
 
 test('a map has no filters of a single strategy: it shows all listings', async () => {

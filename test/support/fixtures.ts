@@ -26,6 +26,10 @@ export async function insertOrganisation(
   return rows[0].id
 }
 
+/** As if a code or a provider had proven who owns the email of the account. */
+export const proveEmail = ({ id }: Person) =>
+  database().query('update public.accounts set email_proven = true where id = $1', [id])
+
 /** Makes a company wait for its verification. */
 export async function makePending(company: string) {
   await database().query(
@@ -79,6 +83,14 @@ export async function insertListing(
   )
   return rows[0].id
 }
+
+/** What these people say of an identity, which counts as if they had written it. */
+export const insertReviews = (subjectId: string, rating: number, authors: Person[]) =>
+  database().query(
+    `insert into public.reviews (author_identity_id, subject_identity_id, rating)
+     select author, $2, $3 from unnest($1::uuid[]) as author`,
+    [authors.map(({ identityId }) => identityId), subjectId, rating],
+  )
 
 /** A hash of everything that belongs to a person. */
 export async function fingerprintOf({ id }: Person): Promise<string> {

@@ -50,11 +50,20 @@ export async function organisations() {
     await ask('GET', `/office/${company}`, undefined, { as: {}, status: 404 })
   })
 
-  await step('A review is refused before a contact, and taken after it', async () => {
+  await step('A review is refused before both have written, and taken after that', async () => {
     const buyer = await newPerson('هند المطيري')
     const review = { identityId: company, rating: 5, comment: 'تعامل ممتاز' }
     await ask('POST', '/reviews', review, { as: buyer, status: 403 })
-    await ask('POST', `/properties/${offered}/contact`, { kind: 'chat' }, { as: buyer })
+    const asked = await ask('POST', `/properties/${offered}/contact`, { kind: 'chat' }, {
+      as: buyer,
+    })
+    for (const as of [buyer, owner]) {
+      const message = { clientMessageId: randomUUID(), type: 'text', body: 'مرحباً' }
+      await ask('POST', `/conversations/${asked.body.conversationId}/messages`, message, {
+        as,
+        status: 201,
+      })
+    }
     const { body } = await ask('POST', '/reviews', review, { as: buyer, status: 201 })
     await ask('POST', '/reviews', review, { as: buyer, status: 409 })
     const reply = { body: 'شكراً لك' }

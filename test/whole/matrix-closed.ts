@@ -35,11 +35,6 @@ export const closedTables: Record<string, Table> = {
     `insert into private.apple_tokens (account_id, client_id, sealed_token)
      values (:account, gen_random_uuid(), '')`,
   ),
-  'private.announced_sign_ins': closed(
-    null,
-    `insert into private.announced_sign_ins (provider, subject)
-     values ('google', gen_random_uuid())`,
-  ),
   'private.social_tokens': closed(
     null,
     'insert into private.social_tokens (key, expires_at) values (gen_random_uuid(), now())',
@@ -60,11 +55,6 @@ export const closedTables: Record<string, Table> = {
   'private.stray_files': closed(
     null,
     `insert into private.stray_files (bucket, name) values ('listings', gen_random_uuid())`,
-  ),
-  'private.sms_sent': closed(
-    null,
-    `insert into private.sms_sent (hour, sent)
-     values (now() - random() * interval '9 years', 0)`,
   ),
   'private.codes': closed(
     'account_id',
@@ -111,7 +101,7 @@ export const closedTables: Record<string, Table> = {
   ),
   'private.office_ranks': closed(
     'identity_id',
-    'insert into private.office_ranks (identity_id, since) values (:identity, now())',
+    'insert into private.office_ranks (identity_id, rating, since) values (:identity, 3.5, now())',
   ),
   'private.property_counters': closed(
     ofListing,

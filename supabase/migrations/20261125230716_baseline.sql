@@ -752,6 +752,23 @@ $$;
 comment on function private.uncount_action is
   'Takes back what count_action counted, where it had been done already.';
 
+create function private.check_limit(rule text, code text, used bigint) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  allowed constant integer := (
+    select rates.max from private.rates where rates.rule = check_limit.rule
+  );
+begin
+  if used >= allowed then
+    perform private.refuse(409, code, jsonb_build_object('limit', allowed, 'used', used));
+  end if;
+end
+$$;
+comment on function private.check_limit is
+  'Refuses one more of what there may be so many of at a time, by the max of a rule.';
+
 create function private.unproven_limit(rule text, account_id uuid) returns integer
   language sql
   stable
@@ -2367,8 +2384,8 @@ create trigger identities_are_named_by_their_page
 --                                            tokens of version 1 Auth locks the session first, so
 --                                            what it answers with 500 or 409 is asked once more
 --   2. accounts, then what only they change: identities, profiles, settings, uploads
---   3. advisory locks                        admins, licence, subscribe, plan, quota, a favorite, a
---                                            device
+--   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, a
+--                                            favorite, a device
 --   4. invoices, payments, refunds, wallets
 --   5. reports
 --   6. conversations, then their participants and messages
@@ -3467,12 +3484,26 @@ create function api.switch_identity(identity_id uuid)
   set search_path = ''
 as $$
 begin
+  perform private.count_action('switches');
   perform private.switch_identity(switch_identity.identity_id);
   return query select me."user", me."activeIdentity", me.identities from api.get_me() as me;
 end
 $$;
 comment on function api.switch_identity is
   'From the next request on the account acts as this identity, on every device.';
+
+create function private.check_waiting_identities(account_id uuid) returns void
+  language sql
+  set search_path = ''
+as $$
+  select private.check_limit('identities_waiting', 'identities_full', (
+    select count(*) from public.identities
+    where identities.account_id = check_waiting_identities.account_id
+      and identities.status = 'pending_verification'
+  ))
+$$;
+comment on function private.check_waiting_identities is
+  '409 identities_full unless one more identity of an account may wait for an admin.';
 
 create function private.add_identity(type text, fields jsonb)
   returns public.identities
@@ -3481,7 +3512,7 @@ create function private.add_identity(type text, fields jsonb)
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.lock_caller();
+  caller_id uuid := private.lock_caller_exclusively(); -- so that no two see the same number waiting
   organisation public.organisations;
   added public.identities;
 begin
@@ -3494,9 +3525,8 @@ begin
   organisation.slug := concat_ws('-',
     nullif(btrim(regexp_replace(lower(organisation.name_en), '[^a-z0-9]+', '-', 'g'), '-'), ''),
     left(organisation.identity_id::text, 8));
-  -- One at a time for each licence, so that the second of two gets the error of the contract.
-  perform pg_advisory_xact_lock(hashtextextended('licence ' || upper(organisation.licence_no), 0));
   perform private.check_organisation(organisation);
+  perform private.check_waiting_identities(caller_id);
 
   insert into public.identities (id, account_id, type, status, display_name)
   values (organisation.identity_id, caller_id, add_identity.type,
@@ -3516,7 +3546,7 @@ begin
 end
 $$;
 comment on function private.add_identity is
-  'A company or office identity, waiting for verification.';
+  'A company or office identity, waiting for verification. 409 identities_full.';
 
 create function api.add_identity(type text, fields jsonb) returns json
   language plpgsql
@@ -3528,13 +3558,15 @@ begin
   if add_identity.type not in ('company', 'office') then
     perform private.refuse_field('type', 'invalid');
   end if;
+  perform private.count_action('identities');
   -- Two statements: a query sees only what was written before it began.
   added := private.add_identity(add_identity.type, add_identity.fields);
   return private.identity_record(added);
 end
 $$;
 comment on function api.add_identity is
-  'Asks for a company or office identity: it can act once an admin has verified it.';
+  'Asks for a company or office identity: it can act once an admin has verified it. Three of an '
+  'account wait at a time, else 409 identities_full.';
 
 create function private.update_identity(identity_id uuid, fields jsonb)
   returns public.identities
@@ -3560,7 +3592,6 @@ begin
   end if;
 
   organisation := private.organisation_with(fields, before);
-  perform pg_advisory_xact_lock(hashtextextended('licence ' || upper(organisation.licence_no), 0));
   perform private.check_organisation(organisation);
   if fields ? 'logoMediaId' then
     organisation.logo_url := private.set_picture(identity_id, 'logo', fields -> 'logoMediaId');
@@ -3574,8 +3605,12 @@ begin
     or (organisation.name_ar, organisation.licence_no)
       is distinct from (before.name_ar, before.licence_no)
     or organisation.licence_expires_on < before.licence_expires_on then
+    if changed.status <> 'pending_verification' then
+      perform private.check_waiting_identities(caller_id);
+    end if;
     changed.status := 'pending_verification';
     organisation.verified := false;
+    organisation.holds_licence := false;
   elsif changed.status = 'expired' then
     changed.status := 'active';
   end if;
@@ -3595,7 +3630,7 @@ begin
       governorate_id = organisation.governorate_id, area_id = organisation.area_id,
       address_ar = organisation.address_ar, working_hours = organisation.working_hours,
       logo_url = organisation.logo_url, cover_url = organisation.cover_url,
-      verified = organisation.verified
+      verified = organisation.verified, holds_licence = organisation.holds_licence
   where organisations.identity_id = update_identity.identity_id;
   update public.identities
   set status = changed.status, display_name = organisation.name_ar,
@@ -3616,6 +3651,7 @@ as $$
 declare
   changed public.identities;
 begin
+  perform private.count_action('profile');
   changed := private.update_identity(update_identity.identity_id, update_identity.fields);
   return private.identity_record(changed);
 end
@@ -3677,6 +3713,7 @@ create function api.update_me(fields jsonb)
   set search_path = ''
 as $$
 begin
+  perform private.count_action('profile');
   perform private.update_me(update_me.fields);
   return query select * from api.get_me();
 end
@@ -3729,6 +3766,7 @@ create function api.update_settings(fields jsonb) returns json
   set search_path = ''
 as $$
 begin
+  perform private.count_action('profile');
   return private.update_settings(fields);
 end
 $$;
@@ -4623,6 +4661,29 @@ grant execute on function private.purge_auth_audit to backend;
 -- Everybody sees those that are listed: active and verified, their account in order. The lists of
 -- them are read straight from this table, each order with an index of its own.
 
+create function private.weighed_rating(average numeric, count integer) returns numeric
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+declare
+  -- What one thinks of somebody nobody has rated: between the middle of the scale, 3, and the 4 and
+  -- more that most ratings of businesses are. So who is praised stands above the unrated, and who is
+  -- complained about below.
+  expected constant numeric := 3.5;
+  -- After as many reviews the own average counts as much as that. One or two say little, and the
+  -- ten that somebody gets together move a page of a hundred by a tenth.
+  weight constant integer := 10;
+begin
+  return round(
+    (expected * weight + coalesce(average, 0) * count) / (weight + count), 4);
+end
+$$;
+comment on function private.weighed_rating is
+  'What lists by rating are ordered by (a Bayesian average): the average, drawn to what is expected '
+  'of anybody by as much as there are few reviews. It is shown nowhere.';
+
 create table public.organisations (
   identity_id uuid primary key references public.identities (id) on delete cascade,
   type text not null,
@@ -4650,12 +4711,15 @@ create table public.organisations (
     constraint organisations_working_hours_length check (char_length(working_hours) <= 300),
   verified boolean not null default false,
   active boolean not null default false,
+  holds_licence boolean not null default false,
   listed boolean not null generated always as (active and verified) stored,
   words tsvector not null generated always as (
     array_to_tsvector(private.search_words(name_ar || ' ' || coalesce(name_en, '')))
   ) stored,
   rating_avg numeric(3, 2),
   rating_count integer not null default 0,
+  rating_weighed numeric(5, 4) not null
+    generated always as (private.weighed_rating(rating_avg, rating_count)) stored,
   active_listings_count integer not null default 0,
   median_response_minutes integer,
   created_at timestamptz not null default now(),
@@ -4666,27 +4730,34 @@ comment on table public.organisations is 'The public page of a company or office
 comment on column public.organisations.type is 'company or office; kept by triggers.';
 comment on column public.organisations.slug is 'For addresses of pages; set by the database.';
 comment on column public.organisations.licence_no is
-  'Commercial licence; no two organisations share one.';
+  'Commercial licence, as it was typed until an admin has seen it; one organisation holds it.';
 comment on column public.organisations.licence_expires_on is
   'Last day on which it is valid (Asia/Kuwait).';
 comment on column public.organisations.verified is 'An admin has seen the licence.';
 comment on column public.organisations.active is
   'Its identity and account may act; kept by triggers.';
+comment on column public.organisations.holds_licence is
+  'Its identity is active, expired or suspended; kept by triggers. Who waits or was rejected claims '
+  'a licence and holds none.';
 comment on column public.organisations.listed is 'Everybody sees it.';
 comment on column public.organisations.words is 'The words of its names, as searches compare them.';
 comment on column public.organisations.rating_avg is
   'Average of reviews, 1 to 5; kept by a trigger.';
+comment on column public.organisations.rating_weighed is 'By which lists by rating are ordered.';
 comment on column public.organisations.active_listings_count is 'Listings that everybody sees now.';
 comment on column public.organisations.median_response_minutes is 'Measured from chat by a job.';
-create unique index organisations_licence_no_key on public.organisations (upper(licence_no));
+create unique index organisations_licence_is_held_once on public.organisations (licence_no)
+  where holds_licence;
+-- For all that claim a licence.
+create index organisations_licence_no_idx on public.organisations (licence_no);
 
 -- One for each order of the lists, led by the place where one is asked for.
 create index organisations_rating_idx on public.organisations
-  (type, (- coalesce(rating_avg, 0)), identity_id) where listed;
+  (type, (- rating_weighed), identity_id) where listed;
 create index organisations_governorate_rating_idx on public.organisations
-  (governorate_id, type, (- coalesce(rating_avg, 0)), identity_id) where listed;
+  (governorate_id, type, (- rating_weighed), identity_id) where listed;
 create index organisations_area_rating_idx on public.organisations
-  (area_id, type, (- coalesce(rating_avg, 0)), identity_id) where listed;
+  (area_id, type, (- rating_weighed), identity_id) where listed;
 create index organisations_listings_idx on public.organisations
   (type, (- active_listings_count), identity_id) where listed;
 create index organisations_governorate_listings_idx on public.organisations
@@ -4742,9 +4813,10 @@ create trigger organisations_are_verified_by_their_identity
   execute function private.refuse_edit(
     'To verify a company or office, set identities.status to active: its page follows.');
 create trigger organisations_follow_their_identity
-  before update of identity_id, type, active on public.organisations
+  before update of identity_id, type, active, holds_licence on public.organisations
   for each row when (
-    (old.identity_id, old.type, old.active) is distinct from (new.identity_id, new.type, new.active)
+    (old.identity_id, old.type, old.active, old.holds_licence)
+      is distinct from (new.identity_id, new.type, new.active, new.holds_licence)
   )
   execute function private.refuse_edit(
     'The page of a company or office follows its identity and account: change identities.status or '
@@ -4788,17 +4860,10 @@ begin
   ) then
     perform private.refuse_field('areaId', 'area_invalid');
   end if;
-  if exists (
-    select from public.organisations
-    where upper(organisations.licence_no) = upper(organisation.licence_no)
-      and organisations.identity_id <> organisation.identity_id
-  ) then
-    perform private.refuse_field('licenceNo', 'licence_in_use', 409);
-  end if;
 end
 $$;
 comment on function private.check_organisation is
-  '422 validation_failed, licence_expired, area_invalid; 409 licence_in_use.';
+  '422 validation_failed, licence_expired, area_invalid.';
 
 create function private.check_organisation_fields(fields jsonb) returns void
   language plpgsql
@@ -4893,6 +4958,18 @@ comment on function private.set_picture is
 
 -- What an organisation takes from its identity and account, and what makes one active.
 
+create function private.holds_licence(identity_status text) returns boolean
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select identity_status in ('active', 'expired', 'suspended')
+$$;
+comment on function private.holds_licence is
+  'Whether an identity of this status has a licence that nobody else can have.';
+grant execute on function private.holds_licence
+  to anon, authenticated, service_role, backend, supabase_auth_admin;
+
 create function private.fill_organisation() returns trigger
   language plpgsql
   security definer -- reads accounts and identities
@@ -4902,8 +4979,9 @@ begin
   -- A shared lock: whoever suspends the owner meanwhile waits, and then sees this page too.
   select
     identities.type,
-    identities.status = 'active' and private.may_act(accounts)
-  into strict new.type, new.active
+    identities.status = 'active' and private.may_act(accounts),
+    private.holds_licence(identities.status)
+  into strict new.type, new.active, new.holds_licence
   from public.identities
   join public.accounts on accounts.id = identities.account_id
   where identities.id = new.identity_id
@@ -4920,13 +4998,37 @@ create trigger organisations_start
   before insert on public.organisations
   for each row execute function private.fill_organisation();
 
+create function private.check_licence_is_free(licence_no text, identity_id uuid) returns void
+  language plpgsql
+  security definer -- reads organisations of others
+  set search_path = ''
+as $$
+begin
+  -- One at a time for each licence, so that the second of two gets the error of the contract.
+  perform pg_advisory_xact_lock(hashtextextended('licence ' || licence_no, 0));
+  if exists (
+    select from public.organisations
+    where organisations.licence_no = check_licence_is_free.licence_no
+      and organisations.holds_licence
+      and organisations.identity_id <> check_licence_is_free.identity_id
+  ) then
+    perform private.refuse(409, 'licence_in_use',
+      '{"fields":[{"path":"licenceNo","code":"licence_in_use"}]}',
+      'Another company or office holds this licence. If it is not its own, set identities.status of '
+      'that one to rejected first.');
+  end if;
+end
+$$;
+comment on function private.check_licence_is_free is
+  '409 licence_in_use if another company or office holds the licence.';
+
 create function private.check_licence() returns trigger
   language plpgsql
   security definer -- reads organisations, for whoever changes a status
   set search_path = ''
 as $$
 begin
-  if exists (
+  if new.status = 'active' and exists (
     select from public.organisations
     where organisations.identity_id = new.id
       and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
@@ -4935,18 +5037,40 @@ begin
       '{"fields":[{"path":"licenceExpiresOn","code":"licence_expired"}]}',
       'The licence has expired: set organisations.licence_expires_on once a new one was seen.');
   end if;
+  if not private.holds_licence(old.status) then
+    perform private.check_licence_is_free(organisations.licence_no, new.id)
+    from public.organisations where organisations.identity_id = new.id;
+  end if;
   return new;
 end
 $$;
 comment on function private.check_licence is
-  'No company or office becomes active with an expired licence: 422 licence_expired.';
+  'No company or office becomes active with an expired licence, nor holds one that another holds: '
+  '422 licence_expired, 409 licence_in_use.';
 
 create trigger identities_active_need_a_licence
   before update of status on public.identities
   for each row when (
-    new.status = 'active' and old.status <> 'active' and new.type <> 'individual'
+    new.status <> old.status and new.type <> 'individual' and private.holds_licence(new.status)
   )
   execute function private.check_licence();
+
+create function private.check_held_licence() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.check_licence_is_free(new.licence_no, new.identity_id);
+  return new;
+end
+$$;
+comment on function private.check_held_licence is
+  'Refuses a licence that another holds where an admin corrects the number of one that is held.';
+
+create trigger organisations_licence_is_held_once
+  before update of licence_no on public.organisations
+  for each row when (new.holds_licence and new.licence_no <> old.licence_no)
+  execute function private.check_held_licence();
 
 create function private.sync_organisation() returns trigger
   language plpgsql
@@ -4959,6 +5083,7 @@ begin
         select from public.accounts
         where accounts.id = new.account_id and private.may_act(accounts)
       ),
+      holds_licence = private.holds_licence(new.status),
       -- Whoever activates it has seen the licence; what is pending or rejected is not verified.
       verified = case new.status
         when 'active' then true
@@ -4968,7 +5093,7 @@ begin
       end
   where organisations.identity_id = new.id;
   if new.status = 'closed' then
-    -- Nothing that names a person stays, and the licence number can be used again.
+    -- Nothing that names a person stays.
     update public.organisations
     set name_ar = new.display_name, name_en = null, slug = new.id::text, verified = false,
         licence_no = upper(left('CLOSED-' || new.id, 40)), logo_url = null, cover_url = null,
@@ -5141,7 +5266,7 @@ as $$
 declare
   -- Constant pieces of SQL; what callers send goes in as values.
   sort_key text := case sort
-    when 'rating' then '(- coalesce(organisations.rating_avg, 0))'
+    when 'rating' then '(- organisations.rating_weighed)'
     when 'listings' then '(- organisations.active_listings_count)'
     else 'organisations.created_at'
   end;
@@ -5251,7 +5376,7 @@ begin
     case when cardinality(ids) > page_size then (
       select private.cursor_of(query, jsonb_build_array(
         case sort
-          when 'rating' then to_jsonb(- coalesce(organisations.rating_avg, 0))
+          when 'rating' then to_jsonb(- organisations.rating_weighed)
           when 'listings' then to_jsonb(- organisations.active_listings_count)
           else to_jsonb(organisations.created_at)
         end, organisations.identity_id))
@@ -5697,6 +5822,7 @@ create function api.update_company_profile(fields jsonb) returns json
   set search_path = ''
 as $$
 begin
+  perform private.count_action('profile');
   return private.update_profile('company', update_company_profile.fields);
 end
 $$;
@@ -5763,6 +5889,7 @@ create function api.update_office_profile(fields jsonb) returns json
   set search_path = ''
 as $$
 begin
+  perform private.count_action('profile');
   return private.update_profile('office', update_office_profile.fields);
 end
 $$;
@@ -6681,19 +6808,34 @@ $$;
 comment on function private.plan_of is
   'The plan that applies to an identity now: the free one when it has no other.';
 
-create function private.count_publication(identity_id uuid) returns void
-  language sql
+create function private.count_publication(identity_id uuid, first boolean) returns void
+  language plpgsql
   security definer -- reads rates and plans
   set search_path = ''
 as $$
-  select private.count_action('publications', (
-    select greatest(rates.max, (private.plan_of(identity_id)).active_listings)
-    from private.rates where rates.rule = 'publications'
-  ))
+declare
+  -- The most that any identity of the account may show: all of them are counted together.
+  shown constant integer := (
+    select max((private.plan_of(others.id)).active_listings)
+    from public.identities
+    join public.identities as others on others.account_id = identities.account_id
+    where identities.id = count_publication.identity_id
+  );
+begin
+  if first then
+    perform private.count_action('first_publications', (
+      select least(1000000, 2 * shown + rates.max)
+      from private.rates where rates.rule = 'first_publications'
+    ));
+  end if;
+  perform private.count_action('publications', (
+    select greatest(rates.max, shown) from private.rates where rates.rule = 'publications'
+  ));
+end
 $$;
 comment on function private.count_publication is
   'Counts a listing that is published: in an hour as many as the plan allows, at least as many as '
-  'the rate.';
+  'the rate; for the first time, in a day twice as many as the plan allows and the rate.';
 
 create function private.lock_quota(identity_id uuid) returns void
   language sql
@@ -7543,7 +7685,10 @@ begin
   elsif payment.state = 'starting' and payment.requested_at > clock_timestamp() - interval '6 seconds'
   then
     return json_build_object('paymentId', payment.id, 'wait', true);
-  elsif payment.state = 'starting' and payment.provider = chosen ->> 'provider' then
+  end if;
+  -- Only what the provider is asked counts: nobody takes an invoice after this counter.
+  perform private.count_action('charges');
+  if payment.state = 'starting' and payment.provider = chosen ->> 'provider' then
     -- The provider may have made it: asked again with the same reference, it makes no second one.
     update public.payments set requested_at = clock_timestamp() where payments.id = payment.id;
   else
@@ -7931,8 +8076,10 @@ create function api.subscribe_plan(plan_id uuid, pay_with text)
   set search_path = ''
 as $$
 declare
-  invoice_id uuid := private.subscribe(subscribe_plan.plan_id, subscribe_plan.pay_with);
+  invoice_id uuid;
 begin
+  perform private.count_action('subscriptions');
+  invoice_id := private.subscribe(subscribe_plan.plan_id, subscribe_plan.pay_with);
   -- Two statements: a query sees only what was written before it began.
   return query select private.own_invoice(invoice_id), private.current_plan();
 end
@@ -7969,6 +8116,7 @@ create function api.cancel_plan() returns json
   set search_path = ''
 as $$
 begin
+  perform private.count_action('subscriptions');
   perform private.cancel_plan();
   return private.current_plan();
 end
@@ -7987,25 +8135,36 @@ begin
   if amount is null or not (amount between 1 and 1000) or amount <> round(amount, 3) then
     perform private.refuse_field('amount', 'amount_out_of_range');
   end if;
+  -- One at a time, so that no two see the same number of open ones.
+  perform pg_advisory_xact_lock(hashtextextended('topup ' || private.account_id(), 0));
+  perform private.check_limit('topups_open', 'topups_full', (
+    select count(*) from public.invoices
+    where invoices.account_id = private.account_id() and invoices.purpose = 'topup'
+      and invoices.state in ('open', 'processing', 'failed')
+      and invoices.due_at > now()
+  ));
   return private.issue_invoice(
     owner_id, 'topup', now() + interval '1 day', 'شحن رصيد المحفظة', 'Wallet top-up', amount);
 end
 $$;
-comment on function private.order_topup is 'An invoice whose payment goes into the wallet.';
+comment on function private.order_topup is
+  'An invoice whose payment goes into the wallet. 409 topups_full.';
 
 create function api.top_up_wallet(amount numeric) returns json
   language plpgsql
   set search_path = ''
 as $$
 declare
-  invoice_id uuid := private.order_topup(top_up_wallet.amount);
+  invoice_id uuid;
 begin
+  perform private.count_action('topups');
+  invoice_id := private.order_topup(top_up_wallet.amount);
   return private.own_invoice(invoice_id);
 end
 $$;
 comment on function api.top_up_wallet is
-  'An invoice of 1.000 to 1000.000 KWD whose payment goes into the wallet. 422 '
-  'amount_out_of_range.';
+  'An invoice of 1.000 to 1000.000 KWD whose payment goes into the wallet; five may be unpaid at a '
+  'time, else 409 topups_full. 422 amount_out_of_range.';
 
 grant execute on function private.subscribe, private.cancel_plan, private.order_topup
   to authenticated;
@@ -11490,6 +11649,68 @@ $$;
 comment on function api.list_price_history is
   'The prices of a listing since its first publishing, newest first. 404 property_not_found.';
 
+create function private.similar_properties(property public.properties, depth integer)
+  returns uuid[]
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  own_price numeric := coalesce(property.price, -1);
+begin
+  return array(
+    select of_account.id
+    from (
+      select
+        nearest.id, nearest.is_here, nearest.difference,
+        row_number() over (
+          partition by identities.account_id
+          order by nearest.is_here desc, nearest.difference, nearest.id
+        ) as nth
+      from (
+        -- The nearest prices above and below in each area of the governorate, straight from the index.
+        select
+          near.id, near.owner_identity_id,
+          areas.id = property.area_id as is_here, abs(near.price - own_price) as difference
+        from public.areas
+        cross join lateral (
+          (
+            select
+              properties.id, properties.owner_identity_id, coalesce(properties.price, -1) as price
+            from public.properties
+            where properties.listed and properties.type = property.type
+              and properties.kind = property.kind and properties.area_id = areas.id
+              and coalesce(properties.price, -1) >= own_price
+            order by coalesce(properties.price, -1)
+            limit depth + 1
+          )
+          union all
+          (
+            select properties.id, properties.owner_identity_id, coalesce(properties.price, -1)
+            from public.properties
+            where properties.listed and properties.type = property.type
+              and properties.kind = property.kind and properties.area_id = areas.id
+              and coalesce(properties.price, -1) < own_price
+            order by coalesce(properties.price, -1) desc
+            limit depth
+          )
+        ) as near
+        where areas.governorate_id = property.governorate_id and near.id <> property.id
+        order by areas.id = property.area_id desc, abs(near.price - own_price), near.id
+        limit depth * 4
+      ) as nearest
+      join public.identities on identities.id = nearest.owner_identity_id
+    ) as of_account
+    where of_account.nth <= 2
+    order by of_account.is_here desc, of_account.difference, of_account.id
+    limit 10
+  );
+end
+$$;
+comment on function private.similar_properties is
+  'The ten most similar among the nearest in price of each area, so many above and below, and of an '
+  'account the best two.';
+
 create function private.list_similar_properties(property_id uuid, fields text default 'card')
   returns text
   language plpgsql
@@ -11500,36 +11721,12 @@ as $$
 declare
   viewer_id uuid := private.identity_id();
   property public.properties := private.require_visible_property(property_id, viewer_id);
-  own_price numeric := coalesce(property.price, -1);
-  ids uuid[];
+  ids uuid[] := private.similar_properties(property, 10);
 begin
-  -- The nearest prices above and below in each area of the governorate, straight from the index.
-  ids := array(
-    select near.id
-    from public.areas
-    cross join lateral (
-      (
-        select properties.id, coalesce(properties.price, -1) as price from public.properties
-        where properties.listed and properties.type = property.type
-          and properties.kind = property.kind and properties.area_id = areas.id
-          and coalesce(properties.price, -1) >= own_price
-        order by coalesce(properties.price, -1)
-        limit 11
-      )
-      union all
-      (
-        select properties.id, coalesce(properties.price, -1) from public.properties
-        where properties.listed and properties.type = property.type
-          and properties.kind = property.kind and properties.area_id = areas.id
-          and coalesce(properties.price, -1) < own_price
-        order by coalesce(properties.price, -1) desc
-        limit 10
-      )
-    ) as near
-    where areas.governorate_id = property.governorate_id and near.id <> property.id
-    order by areas.id = property.area_id desc, abs(near.price - own_price), near.id
-    limit 10
-  );
+  -- Seldom: there are few, or one account has so many there that hardly anybody else's are among them.
+  if cardinality(ids) < 10 then
+    ids := private.similar_properties(property, 300);
+  end if;
   return '{"items":' || private.list_items(ids, viewer_id, fields) || ',"nextCursor":null}';
 end
 $$;
@@ -11547,9 +11744,9 @@ begin
 end
 $$;
 comment on function api.list_similar_properties is
-  'At most ten listings of the same type and kind in the same governorate, those of the same area '
-  'first, the nearest price first: their cards, or with fields full their records. 404 '
-  'property_not_found.';
+  'At most ten listings of the same type and kind in the same governorate, two of an account, those '
+  'of the same area first, the nearest price first: their cards, or with fields full their records. '
+  '404 property_not_found.';
 
 grant execute on function private.list_my_properties, api.list_my_properties to authenticated;
 grant execute on function
@@ -11578,7 +11775,7 @@ begin
   end if;
   perform private.count_action('listings');
   if publish then
-    perform private.count_publication(owner_id);
+    perform private.count_publication(owner_id, true);
   end if;
   owner_id := private.lock_identity();
   if publish then
@@ -11723,7 +11920,8 @@ create function api.update_property(
   language sql
   set search_path = ''
 as $$
-  select private.update_property(property_id, fields, expected_version)
+  select private.count_action('listing_edits');
+  select private.update_property(property_id, fields, expected_version);
 $$;
 comment on function api.update_property is
   'Changes an own listing: what is absent stays, null clears. 404 property_not_found, 409 '
@@ -11749,9 +11947,15 @@ declare
   property public.properties;
 begin
   if makes_active then
-    perform private.count_publication(owner_id);
+    perform private.count_publication(owner_id, action = 'publish' and exists (
+      select from public.properties
+      where properties.id = act_on_property.property_id
+        and properties.owner_identity_id = owner_id and properties.published_at is null
+    ));
     owner_id := private.lock_identity();
     perform private.lock_quota(owner_id);
+  else
+    perform private.count_action('listing_edits');
   end if;
   property := private.lock_own_property(property_id);
   if not action = any (private.allowed_actions(property)) then
@@ -11857,7 +12061,8 @@ create function api.set_auction(
   language sql
   set search_path = ''
 as $$
-  select private.set_auction(property_id, starts_at, ends_at, start_price, min_increment)
+  select private.count_action('listing_edits');
+  select private.set_auction(property_id, starts_at, ends_at, start_price, min_increment);
 $$;
 comment on function api.set_auction is
   'Sets the auction window and start price of an own listing for sale, and replaces one that has '
@@ -11867,7 +12072,8 @@ create function api.remove_auction(property_id uuid) returns void
   language sql
   set search_path = ''
 as $$
-  select private.remove_auction(property_id)
+  select private.count_action('listing_edits');
+  select private.remove_auction(property_id);
 $$;
 comment on function api.remove_auction is
   'Removes an auction that is not running; doing it again changes nothing.';
@@ -12599,7 +12805,8 @@ create function api.delete_property(property_id uuid) returns void
   language sql
   set search_path = ''
 as $$
-  select private.delete_property(property_id)
+  select private.count_action('listing_deletions');
+  select private.delete_property(property_id);
 $$;
 comment on function api.delete_property is 'Deletes an own listing, whatever its state.';
 
@@ -13117,7 +13324,7 @@ create index search_documents_map_idx on private.search_documents (lng, lat)
   include (type, price);
 -- Prices of areas likewise.
 create index search_documents_area_prices_idx on private.search_documents (area_id)
-  include (type, kind, price, area_m2);
+  include (type, kind, price, area_m2, owner_identity_id);
 
 create table private.area_prices (
   is_only_row boolean primary key default true
@@ -13262,7 +13469,7 @@ create index publications_ended_idx
 create table private.office_ranks (
   id bigint generated always as identity primary key,
   identity_id uuid not null,
-  rating numeric(3, 2),
+  rating numeric(5, 4) not null,
   since timestamptz not null,
   until timestamptz not null default 'infinity',
   constraint office_ranks_time_is_forward check (until >= since)
@@ -13270,13 +13477,13 @@ create table private.office_ranks (
 comment on table private.office_ranks is
   'Listed offices and their ratings as they were at any moment of the last hours.';
 comment on column private.office_ranks.identity_id is 'The row outlives the office.';
-comment on column private.office_ranks.rating is 'Its average rating at the time; null is unrated.';
+comment on column private.office_ranks.rating is 'Its weighed rating at the time.';
 comment on column private.office_ranks.since is 'From when it was listed with this rating.';
 comment on column private.office_ranks.until is 'Until when; infinity while it is.';
 create unique index office_ranks_one_open_key on private.office_ranks (identity_id)
   where until = 'infinity';
 create index office_ranks_best_idx
-  on private.office_ranks (rating desc nulls last, identity_id) include (since)
+  on private.office_ranks (rating desc, identity_id) include (since)
   where until = 'infinity';
 create index office_ranks_ended_idx on private.office_ranks (until) where until < 'infinity';
 
@@ -14369,17 +14576,17 @@ begin
       (
         select office_ranks.rating, office_ranks.identity_id from private.office_ranks
         where office_ranks.until = 'infinity' and office_ranks.since <= at
-        order by office_ranks.rating desc nulls last, office_ranks.identity_id
+        order by office_ranks.rating desc, office_ranks.identity_id
         limit take
       ) union all (
         select office_ranks.rating, office_ranks.identity_id from private.office_ranks
         where office_ranks.until < 'infinity' and office_ranks.until > at
           and office_ranks.since <= at
-        order by office_ranks.rating desc nulls last, office_ranks.identity_id
+        order by office_ranks.rating desc, office_ranks.identity_id
         limit take
       )
     ) as ranks
-    order by ranks.rating desc nulls last, ranks.identity_id
+    order by ranks.rating desc, ranks.identity_id
     limit take
   );
 end
@@ -14536,13 +14743,17 @@ declare
   at timestamptz := private.require_snapshot(coalesce(
     snapshot, date_bin('5 minutes', now(), timestamptz '2000-01-01 00:00:00+00')));
   slots record := private.feed_slots(listing_type, at, page, page_size);
+  first_ids uuid[];
 begin
-  -- The first page is never empty as long as anything is listed.
-  if snapshot is null and not exists (
-    select from public.properties
-    where properties.listed and properties.id = any (
-      case when page = 1 then slots.property_ids
-        else (private.feed_slots(listing_type, at, 1, page_size)).property_ids end)
+  -- The first page is never empty as long as anything is listed, and never half empty: else it would
+  -- be enough to publish much before a snapshot and to withdraw it afterwards.
+  if snapshot is null then
+    first_ids := case when page = 1 then slots.property_ids
+      else (private.feed_slots(listing_type, at, 1, page_size)).property_ids end;
+  end if;
+  if snapshot is null and (
+    select count(*) < greatest(1, cardinality(first_ids) / 2.0) from public.properties
+    where properties.listed and properties.id = any (first_ids)
   ) then
     at := private.require_snapshot(now());
     slots := private.feed_slots(listing_type, at, page, page_size);
@@ -14974,12 +15185,13 @@ begin
       select
         search_documents.area_id,
         count(*) as count,
-        case when count(search_documents.price) >= 5 then percentile_cont(0.5) within group (
-          order by search_documents.price::float8) end as median,
-        case when count(search_documents.price) >= 5 then percentile_cont(0.5) within group (
-          order by search_documents.price::float8 / search_documents.area_m2::float8)
-        end as median_m2
+        count(search_documents.price) >= 5 and count(distinct identities.account_id)
+          filter (where search_documents.price is not null) >= 3 as is_shown,
+        percentile_cont(0.5) within group (order by search_documents.price::float8) as median,
+        percentile_cont(0.5) within group (
+          order by search_documents.price::float8 / search_documents.area_m2::float8) as median_m2
       from private.search_documents
+      join public.identities on identities.id = search_documents.owner_identity_id
       where %s
       group by search_documents.area_id
     )
@@ -14991,8 +15203,8 @@ begin
       'lat', areas.lat,
       'lng', areas.lng,
       'count', coalesce(figures.count, 0),
-      'medianPrice', round(figures.median::numeric, 3),
-      'medianPricePerM2', round(figures.median_m2::numeric, 3)
+      'medianPrice', case when figures.is_shown then round(figures.median::numeric, 3) end,
+      'medianPricePerM2', case when figures.is_shown then round(figures.median_m2::numeric, 3) end
     ) order by areas.position)
     from public.areas
     left join figures on figures.area_id = areas.id
@@ -15034,7 +15246,7 @@ end
 $$;
 comment on function api.list_map_areas is
   'For each area how many listings there are, their median price and median price per m²; no '
-  'median of fewer than 5 prices. Without filters they may be 5 minutes old. 422 filter_unknown, '
+  'median of fewer than 5 prices or those of fewer than 3 accounts. Without filters they may be 5 minutes old. 422 filter_unknown, '
   'range_invalid, bbox_invalid.';
 
 grant execute on function
@@ -16501,7 +16713,7 @@ begin
   where office_ranks.identity_id = new.identity_id and office_ranks.until > at;
   if new.listed then
     insert into private.office_ranks (identity_id, rating, since)
-    values (new.identity_id, new.rating_avg, at);
+    values (new.identity_id, new.rating_weighed, at);
   end if;
   return null;
 end
@@ -16519,7 +16731,7 @@ create constraint trigger organisations_rank_is_recorded
   deferrable initially deferred
   for each row when (
     new.type = 'office' and (old.listed or new.listed)
-    and (old.listed, old.rating_avg) is distinct from (new.listed, new.rating_avg)
+    and (old.listed, old.rating_weighed) is distinct from (new.listed, new.rating_weighed)
   )
   execute function private.record_office_rank();
 
@@ -17462,7 +17674,8 @@ create function api.order_property_media(property_id uuid, media_ids uuid[]) ret
   language sql
   set search_path = ''
 as $$
-  select private.order_property_media(property_id, media_ids)
+  select private.count_action('listing_edits');
+  select private.order_property_media(property_id, media_ids);
 $$;
 comment on function api.order_property_media is
   'Reorders the pictures of an own listing. 404 not_found for a picture that is not in it.';
@@ -17471,7 +17684,8 @@ create function api.delete_property_media(property_id uuid, media_id uuid) retur
   language sql
   set search_path = ''
 as $$
-  select private.delete_property_media(property_id, media_id)
+  select private.count_action('listing_edits');
+  select private.delete_property_media(property_id, media_id);
 $$;
 comment on function api.delete_property_media is 'Deletes a picture of an own listing.';
 
@@ -19049,6 +19263,7 @@ create function api.block_identity(identity_id uuid) returns void
   set search_path = ''
 as $$
 begin
+  perform private.count_action('blocks');
   perform private.block_identity(identity_id);
 end
 $$;
@@ -19075,6 +19290,7 @@ create function api.unblock_identity(identity_id uuid) returns void
   set search_path = ''
 as $$
 begin
+  perform private.count_action('blocks');
   perform private.unblock_identity(identity_id);
 end
 $$;
@@ -19430,6 +19646,7 @@ create function api.read_conversation(conversation_id uuid, up_to_seq bigint def
   set search_path = ''
 as $$
 begin
+  perform private.count_action('reads');
   return private.read_conversation(conversation_id, up_to_seq);
 end
 $$;
@@ -20959,6 +21176,30 @@ comment on function private.waiting_source is
   'What waits, as private.sorted_keys takes it. Time, name and price are scanned by an index of '
   'each kind; licenceExpiresOn and reports sort what waits.';
 
+create function private.licence_claims(identity_id uuid) returns json
+  language plpgsql
+  stable
+  security definer -- reads organisations of others; its caller requires an admin
+  set search_path = ''
+as $$
+begin
+  return array_to_json(array(
+    select json_build_object(
+      'accountId', identities.account_id, 'identity', private.identity_json(identities))
+    from public.organisations
+    join public.organisations as claims on claims.licence_no = organisations.licence_no
+      and claims.identity_id <> organisations.identity_id
+    join public.identities on identities.id = claims.identity_id
+    where organisations.identity_id = licence_claims.identity_id
+      and (claims.holds_licence or identities.status = 'pending_verification')
+    order by claims.holds_licence desc, identities.created_at, identities.id
+    limit 20
+  ));
+end
+$$;
+comment on function private.licence_claims is
+  'Who else holds the licence of a company or office or waits with it, the holder first, 20 at most.';
+
 create function private.waiting_identity_json(identity public.identities) returns json
   language plpgsql
   stable
@@ -20973,6 +21214,7 @@ begin
       'email', accounts.email,
       'phone', accounts.phone,
       'record', private.identity_record(identity),
+      'claims', private.licence_claims(identity.id),
       'lastDecision', (
         select entry.record from private.audit_records(array(
           select audit.id from public.audit
@@ -20989,8 +21231,8 @@ begin
 end
 $$;
 comment on function private.waiting_identity_json is
-  'A company or office that waits: its record with the licence, whose it is, and what was decided '
-  'about it before.';
+  'A company or office that waits: its record with the licence, whose it is, who else claims the '
+  'licence, and what was decided about it before.';
 
 create function private.moderation_records(item_ids uuid[])
   returns table (ordinal bigint, record json)
@@ -21598,8 +21840,8 @@ end
 $$;
 comment on function api.set_identity_status is
   'For admins: verifies, rejects or suspends an identity, or lifts its suspension. 403 '
-  'admin_only, 404 identity_not_found, 409 admin_self, status_transition_invalid, 422 '
-  'licence_expired.';
+  'admin_only, 404 identity_not_found, 409 admin_self, status_transition_invalid, licence_in_use, '
+  '422 licence_expired.';
 
 grant execute on function private.set_identity_status to authenticated;
 grant execute on function api.set_identity_status to authenticated;
@@ -21786,8 +22028,8 @@ end
 $$;
 comment on function api.decide_moderation is
   'For admins: approve or reject what waits, suspend a listing or identity or restore it, uphold or '
-  'dismiss a report. 403 admin_only, 404 not_found, 409 admin_self, status_transition_invalid, 422 '
-  'licence_expired.';
+  'dismiss a report. 403 admin_only, 404 not_found, 409 admin_self, status_transition_invalid, '
+  'licence_in_use, 422 licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;
 grant execute on function api.decide_moderation to authenticated;
@@ -22049,6 +22291,15 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
     organisations.name_en,
     organisations.licence_no,
     organisations.licence_expires_on,
+    (
+      select string_agg(
+        format('%s %s (%s)', claims.type, claims.name_ar, claiming.status), ', '
+        order by claims.holds_licence desc, claiming.created_at)
+      from public.organisations as claims
+      join public.identities as claiming on claiming.id = claims.identity_id
+      where claims.licence_no = organisations.licence_no and claims.identity_id <> identities.id
+        and (claims.holds_licence or claiming.status = 'pending_verification')
+    ) as claims,
     organisations.phone,
     organisations.email,
     accounts.email as account_email,
@@ -22061,9 +22312,10 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   where identities.status = 'pending_verification'
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
-  'Companies and offices that wait to be verified, the oldest first. To decide, set '
-  'identities.status to active, or to rejected with status_reason: in one change, or the reason '
-  'first, so that the owner is notified once.';
+  'Companies and offices that wait to be verified, the oldest first. claims are others with the same '
+  'licence, the one that holds it first: only one can be active. To decide, set identities.status to '
+  'active, or to rejected with status_reason: in one change, or the reason first, so that the owner '
+  'is notified once.';
 
 create view public.admin_listings_to_review with (security_invoker = true) as
   select
@@ -22163,11 +22415,12 @@ revoke all on
 
 -- sql/12_reviews/1_tables.sql
 
--- Reviews: what identities say of one another after a real contact. One by each author of each
+-- Reviews: what identities say of one another after a real contact. One by each account of each
 -- subject.
 
 create table public.reviews (
   id uuid primary key default gen_random_uuid(),
+  author_account_id uuid not null references public.accounts (id) on delete cascade,
   author_identity_id uuid not null references public.identities (id) on delete cascade,
   subject_identity_id uuid not null references public.identities (id) on delete cascade,
   property_id uuid references public.properties (id) on delete set null,
@@ -22185,9 +22438,11 @@ create table public.reviews (
   hidden_at timestamptz,
   listed boolean not null generated always as (author_active and hidden_at is null) stored,
   constraint reviews_are_of_others check (author_identity_id <> subject_identity_id),
-  constraint reviews_once_key unique (author_identity_id, subject_identity_id)
+  constraint reviews_once_key unique (author_account_id, subject_identity_id)
 );
-comment on table public.reviews is 'Reviews of identities by identities, at most one of each pair.';
+comment on table public.reviews is 'Reviews of identities by identities, at most one of each account and subject.';
+comment on column public.reviews.author_account_id is
+  'Whose identity its author is; filled in by a trigger.';
 comment on column public.reviews.comment is 'Null also once its author is deleted.';
 comment on column public.reviews.created_at is 'It can be changed for 48 hours from then.';
 comment on column public.reviews.replied_at is 'When the subject first answered.';
@@ -22197,6 +22452,7 @@ comment on column public.reviews.hidden_at is 'When an admin hid it; null is sho
 comment on column public.reviews.listed is 'Shown to everybody, and counted.';
 create index reviews_subject_idx
   on public.reviews (subject_identity_id, listed, created_at desc, id desc);
+create index reviews_author_idx on public.reviews (author_identity_id, subject_identity_id);
 create index reviews_property_idx on public.reviews (property_id) where property_id is not null;
 
 create table private.review_totals (
@@ -22212,7 +22468,10 @@ comment on column private.review_totals.histogram is
 alter table public.reviews enable row level security;
 alter table private.review_totals enable row level security;
 revoke all on public.reviews from anon, authenticated;
-grant select on public.reviews to authenticated;
+-- author_account_id is left out: whose other identities they are is nobody's to know.
+grant select (id, author_identity_id, subject_identity_id, property_id, rating, comment, reply,
+  created_at, edited_at, replied_at, author_active, hidden_at, listed)
+  on public.reviews to authenticated;
 create policy "people see reviews by their acting identity, and of it what is shown"
   on public.reviews for select to authenticated
   using (
@@ -22226,10 +22485,12 @@ create policy "nobody but functions of their owner" on private.review_totals usi
 -- What an admin may change of reviews by hand, and that hiding one is recorded.
 
 create trigger reviews_follow_their_author
-  before update of author_active, author_identity_id, subject_identity_id on public.reviews
+  before update of author_active, author_account_id, author_identity_id, subject_identity_id
+  on public.reviews
   for each row when (
-    (old.author_active, old.author_identity_id, old.subject_identity_id)
-    is distinct from (new.author_active, new.author_identity_id, new.subject_identity_id)
+    (old.author_active, old.author_account_id, old.author_identity_id, old.subject_identity_id)
+    is distinct from
+    (new.author_active, new.author_account_id, new.author_identity_id, new.subject_identity_id)
   )
   execute function private.refuse_edit(
     'To take a review away set hidden_at; whether its author counts follows from identities.status '
@@ -22319,9 +22580,13 @@ create function private.have_been_in_contact(author_id uuid, subject_id uuid) re
   set search_path = ''
 as $$
 begin
+  -- Asking costs an account nothing, so it counts only where the account is somebody's for sure.
   return exists (
     select from public.leads
+    join public.identities on identities.id = leads.identity_id
+    join public.accounts on accounts.id = identities.account_id
     where leads.identity_id = author_id and leads.owner_identity_id = subject_id
+      and (accounts.phone is not null or accounts.email_proven)
   ) or exists (
     select from public.participants
     where participants.identity_id = author_id
@@ -22339,7 +22604,25 @@ begin
 end
 $$;
 comment on function private.have_been_in_contact is
-  'Whether the author asked for the subject''s contact, or both wrote in a conversation.';
+  'Whether the author, with a proven phone or email, asked for the subject''s contact, or both wrote '
+  'in a conversation.';
+
+create function private.name_author_account() returns trigger
+  language plpgsql
+  security definer -- reads identities
+  set search_path = ''
+as $$
+begin
+  select identities.account_id into new.author_account_id from public.identities
+  where identities.id = new.author_identity_id;
+  return new;
+end
+$$;
+comment on function private.name_author_account is 'Fills in whose identity the author of a review is.';
+
+create trigger reviews_name_their_account
+  before insert on public.reviews
+  for each row execute function private.name_author_account();
 
 create function private.check_may_review(
   author_id uuid, subject public.identities, property_id uuid
@@ -22574,6 +22857,7 @@ create function api.create_review(
   set search_path = ''
 as $$
 begin
+  perform private.count_action('reviews');
   return private.create_review(
     create_review.identity_id, create_review.rating, create_review.comment,
     create_review.property_id);
@@ -22638,6 +22922,7 @@ create function api.update_review(review_id uuid, fields jsonb) returns json
   set search_path = ''
 as $$
 begin
+  perform private.count_action('review_edits');
   return private.update_review(update_review.review_id, update_review.fields);
 end
 $$;
@@ -22663,6 +22948,7 @@ create function api.delete_review(review_id uuid) returns void
   set search_path = ''
 as $$
 begin
+  perform private.count_action('review_edits');
   perform private.delete_review(delete_review.review_id);
 end
 $$;
@@ -22703,6 +22989,7 @@ create function api.reply_to_review(review_id uuid, body text) returns json
   set search_path = ''
 as $$
 begin
+  perform private.count_action('review_edits');
   return private.reply_to_review(reply_to_review.review_id, reply_to_review.body);
 end
 $$;
@@ -23663,6 +23950,7 @@ create function api.read_notification(notification_id uuid) returns json
   set search_path = ''
 as $$
 begin
+  perform private.count_action('reads');
   perform private.read_notification(notification_id);
   return api.count_unread_notifications();
 end
@@ -23696,6 +23984,7 @@ create function api.read_all_notifications() returns json
   set search_path = ''
 as $$
 begin
+  perform private.count_action('reads');
   perform private.read_all_notifications();
   return api.count_unread_notifications();
 end
@@ -23727,6 +24016,7 @@ create function api.delete_notification(notification_id uuid) returns void
   set search_path = ''
 as $$
 begin
+  perform private.count_action('reads');
   perform private.delete_notification(notification_id);
 end
 $$;
@@ -23816,6 +24106,7 @@ create function api.register_device(
   set search_path = ''
 as $$
 begin
+  perform private.count_action('devices');
   return private.register_device(device_id, platform, push_token, app_version, locale);
 end
 $$;
@@ -23847,6 +24138,7 @@ create function api.remove_device(device_id text) returns void
   set search_path = ''
 as $$
 begin
+  perform private.count_action('devices');
   perform private.remove_device(device_id);
 end
 $$;
@@ -25494,11 +25786,31 @@ insert into private.rates (rule, max, seconds, note) values
   ('favorites', 120, 60, 'favorite toggles per account'),
   ('messages', 60, 60, 'chat messages per account'),
   ('listings', 300, 3600, 'listings created per account'),
+  ('listing_edits', 1200, 3600,
+    'changes of listings per account: their fields, pictures and auction, and acts that publish none'),
+  ('listing_deletions', 300, 3600, 'listings deleted per account'),
   ('publications', 60, 3600,
     'listings published, renewed or resumed per account; where its plan shows more, as many'),
   ('price_changes', 30, 86400,
     'changes of the price that a listing shows, by its owner; its other fields may still be changed'),
+  ('first_publications', 10, 86400,
+    'listings published for the first time per account, beyond twice as many as its plan shows'),
   ('uploads', 60, 3600, 'uploads per account, each of up to 20 pictures'),
+  ('profile', 60, 3600, 'changes of name, settings, password and own pages per account'),
+  ('switches', 120, 3600, 'switches of the acting identity per account'),
+  ('identities', 5, 86400, 'companies and offices asked for per account'),
+  ('identities_waiting', 3, 86400,
+    'not in a time but at a time: companies and offices of an account that wait for an admin'),
+  ('blocks', 60, 3600, 'blocks made and lifted per account'),
+  ('devices', 60, 3600, 'devices registered and removed per account'),
+  ('reads', 240, 60, 'conversations and notifications marked as read, or deleted, per account'),
+  ('reviews', 10, 86400, 'reviews written per account'),
+  ('review_edits', 60, 3600, 'reviews changed, deleted and replied to per account'),
+  ('subscriptions', 10, 3600, 'plans bought and cancelled per account'),
+  ('topups', 10, 3600, 'top-ups asked for per account'),
+  ('topups_open', 5, 86400,
+    'not in a time but at a time: top-ups of an account that are not paid and not over'),
+  ('charges', 60, 3600, 'payments begun at a provider per account'),
   ('reports', 30, 86400, 'reports to the admins per account'),
   ('export', 5, 86400, 'exports of all that an account owns, per account'),
   ('contact', 30, 86400, 'contact requests per account'),
