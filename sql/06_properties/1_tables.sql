@@ -89,6 +89,8 @@ create table public.properties (
     constraint properties_pause_reason_is_known check (pause_reason = 'unproven_past'),
   closed_at timestamptz,
   deleted_at timestamptz,
+  unlisted_since timestamptz,
+  unlisted_for interval not null default '0',
   pending_changes jsonb,
 
   listed boolean not null default false,
@@ -205,6 +207,10 @@ comment on column public.properties.owner_active is
   'Whether the owner''s identity and account are in order, copied by triggers.';
 comment on column public.properties.auction_starts_at is 'Copied from auctions by a trigger.';
 comment on column public.properties.auction_ends_at is 'Copied from auctions by a trigger.';
+comment on column public.properties.unlisted_since is
+  'Since when a published listing is not listed; null while it is.';
+comment on column public.properties.unlisted_for is
+  'How long it was not listed since its first publishing, but for the time that goes on.';
 comment on column public.properties.drop_pct is
   'By how many percent the price is below the lowest of the 30 days before; set by a trigger.';
 comment on column public.properties.drop_until is
@@ -224,11 +230,14 @@ create table public.price_history (
   id bigint generated always as identity primary key,
   property_id uuid not null references public.properties (id) on delete cascade,
   price private.kwd,
-  changed_at timestamptz not null default clock_timestamp()
+  changed_at timestamptz not null default clock_timestamp(),
+  unlisted_for interval not null default '0'
 );
 comment on table public.price_history is
   'Every price a listing has had since its first publishing. Written by a trigger, never changed.';
 comment on column public.price_history.price is 'KWD from then on; null is undisclosed.';
+comment on column public.price_history.unlisted_for is
+  'How long its listing had not been listed by then since its first publishing.';
 create index price_history_property_idx
   on public.price_history (property_id, changed_at desc, id desc);
 

@@ -1,5 +1,15 @@
 -- What a deal is: the history of prices, and the price drops in it. Nobody enters any of this.
 
+create function private.price_history_kept() returns interval
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select interval '2 years'
+$$;
+comment on function private.price_history_kept is
+  'For how long the prices of a listing are kept, and the one that it had before.';
+
 create function private.record_price() returns trigger
   language plpgsql
   security definer -- writes a table that nobody may write
@@ -25,7 +35,14 @@ begin
           format('%s,%s,%s', counted."limit", counted.remaining, counted.reset), 'price');
       end if;
     end if;
-    insert into public.price_history (property_id, price) values (new.id, new.price);
+    insert into public.price_history (property_id, price, unlisted_for)
+    values (new.id, new.price,
+      new.unlisted_for + coalesce(now() - new.unlisted_since, interval '0'));
+    -- Only here does a history grow, so here it forgets; the price at the beginning stays.
+    delete from public.price_history
+    where price_history.property_id = new.id
+      and price_history.changed_at
+        < private.price_since(new.id, now() - private.price_history_kept());
   end if;
   return null;
 end
@@ -74,6 +91,10 @@ as $$
 declare
   window_begins timestamptz := private.price_since(property_id, now() - interval '44 days');
   property public.properties;
+  first_at constant timestamptz := (
+    select min(price_history.changed_at) from public.price_history
+    where price_history.property_id = update_deal.property_id
+  );
   dropped_at timestamptz;
   lowest numeric;
 begin
@@ -84,6 +105,7 @@ begin
   with stood as (
     select
       price_history.id, price_history.price, price_history.changed_at as since,
+      price_history.changed_at - first_at - price_history.unlisted_for as listed_for,
       lag(price_history.price) over by_time as before,
       lead(price_history.changed_at) over by_time as until
     from public.price_history
@@ -99,12 +121,19 @@ begin
   select max(judged.since) into dropped_at from judged
   where property.type in ('SALE', 'RENT')
     and judged.price < judged.before and judged.since > now() - interval '14 days'
+    -- Who has just come has no price to lower yet.
+    and judged.listed_for >= interval '7 days'
     and (judged.low_until > judged.since - interval '30 days') is not true;
 
   select min(price_history.price) into lowest from public.price_history
   where price_history.property_id = property.id and price_history.changed_at < dropped_at
     and price_history.changed_at
       >= private.price_since(property.id, dropped_at - interval '30 days');
+  -- By more than half no price falls: one of the two was not meant.
+  if property.price < lowest * 0.5 then
+    dropped_at := null;
+    lowest := null;
+  end if;
   update public.properties
   set drop_pct = deal.pct, drop_until = deal.until
   from (values (
@@ -115,8 +144,9 @@ begin
 end
 $$;
 comment on function private.update_deal is
-  'A deal is a price that stands at least 5 percent under the lowest of the 30 days before it '
-  'dropped, for 14 days after that. Of several such drops the last one counts.';
+  'A deal is a price that stands 5 to 50 percent under the lowest of the 30 days before it dropped, '
+  'for 14 days after that; the listing had been listed for 7 days by then. Of several such drops the '
+  'last one counts.';
 
 create function private.on_price_history() returns trigger
   language plpgsql

@@ -35,6 +35,9 @@ begin
     for no key update
   ), false);
   new.listed := new.status = 'active' and new.owner_active;
+  if new.published_at is not null and not new.listed then
+    new.unlisted_since := coalesce(new.unlisted_since, now());
+  end if;
   return new;
 end
 $$;
@@ -51,10 +54,17 @@ create function private.set_listed() returns trigger
 as $$
 begin
   new.listed := new.status = 'active' and new.owner_active;
+  if old.listed and not new.listed then
+    new.unlisted_since := now();
+  elsif new.listed and new.unlisted_since is not null then
+    new.unlisted_for := new.unlisted_for + (now() - new.unlisted_since);
+    new.unlisted_since := null;
+  end if;
   return new;
 end
 $$;
-comment on function private.set_listed is 'Sets properties.listed.';
+comment on function private.set_listed is
+  'Sets properties.listed, and adds up how long a published listing is not.';
 
 create trigger properties_are_listed
   before update of status, owner_active, listed on public.properties

@@ -25,10 +25,12 @@ $$;
 comment on function private.queue_listing_event is
   'One event, however many saved the listing: its price fell, or it is no longer available.';
 
+-- A price that falls by more than half was wrong, or is now.
 create trigger properties_queue_listing_events
   after update of price, status on public.properties
   for each row when (
     old.status = 'active' and new.status = 'active' and new.price < old.price
+      and new.price >= old.price * 0.5
     or old.status = 'active' and new.status <> 'active'
   )
   execute function private.queue_listing_event();

@@ -83,6 +83,17 @@ test('a lower price notifies everybody who saved the listing, and nobody else', 
   ])
 })
 
+test('a price that falls by more than half notifies nobody', async () => {
+  const { id } = await publishListing(seller, { price: 1000 })
+  await toggleFavorite(buyer, id)
+  await seller.patch(`/properties/${id}`, { price: 499 })
+  expect(await pendingEvents(id)).toEqual([])
+  await seller.patch(`/properties/${id}`, { price: 450 })
+  expect(await waitForNotification(buyer, 'favorite_price_drop'))
+    .toMatchObject({ bodyAr: expect.stringContaining('من 499 د.ك إلى 450 د.ك') })
+  expect(await notificationsOf(buyer)).toHaveLength(1)
+})
+
 test('several price drops before a notification are one, from the first price to the last', async () => {
   const { id } = await publishListing(seller, { price: 1000 })
   await toggleFavorite(buyer, id)

@@ -15,14 +15,21 @@ const age = (id: string, by: string) =>
     [id, by],
   )
 
+/** A listing that has been listed for a week. */
+async function publishedAWeekAgo(seller: Person, fields: Record<string, unknown>) {
+  const made = await publishListing(seller, fields)
+  await age(made.id, '7 days')
+  return made
+}
+
 const deal = async (id: string) => (await guest.get(`/properties/${id}`)).body.deal
 const pct = async (id: string) => (await deal(id))?.dropPct ?? null
 
 test('a price drop of 5 percent is a deal for 14 days, less is none', async () => {
   const seller = await signUp()
   const [five, less] = [
-    await publishListing(seller, { price: 1000 }),
-    await publishListing(seller, { price: 1000 }),
+    await publishedAWeekAgo(seller, { price: 1000 }),
+    await publishedAWeekAgo(seller, { price: 1000 }),
   ]
   await set(five.id, 950)(seller)
   await set(less.id, 950.001)(seller)
@@ -66,7 +73,7 @@ test('a deal is measured against the lowest price of the 30 days before it dropp
 
 test('a deal follows later price changes', async () => {
   const seller = await signUp()
-  const { id } = await publishListing(seller, { price: 1000 })
+  const { id } = await publishedAWeekAgo(seller, { price: 1000 })
   await set(id, 800)(seller)
   const { until } = await deal(id)
   await set(id, 900)(seller)
@@ -81,11 +88,56 @@ test('a deal follows later price changes', async () => {
 
 test('a rent is a deal like a sale, and percents are exact to two digits', async () => {
   const seller = await signUp()
-  const { id } = await publishListing(seller, { type: 'RENT', price: 666.667 })
+  const { id } = await publishedAWeekAgo(seller, { type: 'RENT', price: 666.667 })
   await set(id, 500)(seller)
   expect(await pct(id)).toBe(25)
-  await set(id, 0)(seller)
-  expect(await pct(id)).toBe(100)
+})
+
+test('a price that falls by more than half is no deal, also where it stood for a moment', async () => {
+  const seller = await signUp()
+  const { id } = await publishedAWeekAgo(seller, { price: 99_999_999_999.999 })
+  await set(id, 100_000)(seller)
+  expect(await deal(id)).toBe(null)
+  const other = await publishedAWeekAgo(seller, { price: 1000 })
+  await set(other.id, 500)(seller)
+  expect(await pct(other.id)).toBe(50)
+  await set(other.id, 499.999)(seller)
+  expect(await deal(other.id)).toBe(null)
+  await set(other.id, 0)(seller)
+  expect(await deal(other.id)).toBe(null)
+  // However short a low price stood, it counts.
+  const third = await publishedAWeekAgo(seller, { price: 1000 })
+  for (const price of [100, 1000, 900]) await set(third.id, price)(seller)
+  expect(await deal(third.id)).toBe(null)
+})
+
+test('whoever has just come has no deal: it is listed for seven days first, pauses apart', async () => {
+  const seller = await signUp()
+  const early = await publishListing(seller, { price: 1000 })
+  await age(early.id, '6 days 23 hours')
+  await set(early.id, 900)(seller)
+  expect(await deal(early.id)).toBe(null)
+  // What was no deal then does not become one by waiting.
+  await age(early.id, '2 hours')
+  await set(early.id, 899)(seller)
+  expect(await pct(early.id)).toBe(null)
+
+  const paused = await publishListing(seller, { price: 1000 })
+  const act = (what: string) => seller.post(`/properties/${paused.id}/${what}`)
+  const since = (by: string) =>
+    database().query(
+      `update public.properties set unlisted_since = unlisted_since - $2::interval where id = $1`,
+      [paused.id, by],
+    )
+  await act('pause')
+  await age(paused.id, '9 days')
+  await since('3 days')
+  await act('resume')
+  await set(paused.id, 900)(seller) // listed for six days
+  expect(await deal(paused.id)).toBe(null)
+  await age(paused.id, '1 day')
+  await set(paused.id, 855)(seller)
+  expect(await pct(paused.id)).toBe(5)
 })
 
 /** What a deal is, word by word: prices from the oldest, each with the days since it was set. */
@@ -97,10 +149,12 @@ function expectedDeal(prices: [daysAgo: number, price: number][]) {
   const drop = prices.findLast(([since, price], nth) => {
     const lowest = Math.min(...standing(since + 30, since).map(([, before]) => before))
     return nth > 0 && price < prices[nth - 1]![1] && since < 14 && lowest > 0 &&
+      prices[0]![0] - since >= 7 &&
       now <= lowest * 0.95
   })
   if (!drop) return null
   const lowest = Math.min(...standing(drop[0] + 30, drop[0]).map(([, price]) => price))
+  if (now < lowest * 0.5) return null
   return { pct: Math.round((lowest - now) / lowest * 10_000) / 100, since: drop[0] }
 }
 
@@ -109,10 +163,12 @@ test('whatever the history, a deal is what its words say', async () => {
   const upTo = (most: number) => randomInt(most + 1)
   let deals = 0
   for (let round = 0; round < 40; round++) {
-    const last = upTo(4) * 100
+    const [least, spread] = round % 4 ? [5, 5] : [0, 11]
+    const last = (least + upTo(round % 4 ? 2 : 4)) * 100
     const prices = Array.from(
       { length: 2 + upTo(9) },
-      () => [upTo(10_000) / (round % 2 ? 500 : 160), upTo(11) * 100] as [number, number],
+      () =>
+        [upTo(10_000) / (round % 2 ? 500 : 160), (least + upTo(spread)) * 100] as [number, number],
     ).sort(([one], [other]) => other - one)
     prices.push([0, last])
     const id = await insertListing(seller.identityId, { price: last })

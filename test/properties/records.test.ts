@@ -131,6 +131,11 @@ test('a company that is no longer verified is not shown as verified', async () =
 })
 
 test('a deal is shown until it ends, also when nothing writes the listing then', async () => {
+  await database().query(
+    `update public.price_history set changed_at = changed_at - interval '7 days'
+     where property_id = $1`,
+    [id],
+  )
   await seller.patch(`/properties/${id}`, { price: 900 })
   await shows({ deal: { dropPct: 10 } })
   await database().query(

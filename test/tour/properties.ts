@@ -21,6 +21,20 @@ async function verify(identityId: string) {
   show('Studio: the company is verified')
 }
 
+/** As if a listing had been there for a week: sooner no lower price is a deal. */
+async function makeOlder(id: string) {
+  must(databaseUrl, 'DATABASE_URL is needed here, to let a week go by')
+  const client = new pg.Client(databaseAt(databaseUrl))
+  await client.connect()
+  await client.query(
+    `update public.price_history set changed_at = changed_at - interval '7 days'
+     where property_id = $1`,
+    [id],
+  )
+  await client.end()
+  show('A week goes by')
+}
+
 export async function properties() {
   await step('Publishes one listing of each type', async () => {
     const sale = await publish({ type: 'SALE', price: 285_000 })
@@ -39,6 +53,7 @@ export async function properties() {
 
   await step('Lowers a price and sets an auction', async () => {
     const deal = await publish({ type: 'SALE', price: 200_000, kind: 'villa' })
+    await makeOlder(deal.id)
     const { body } = await ask('PATCH', `/properties/${deal.id}`, { price: 180_000 })
     must(body.deal?.dropPct === 10, 'it was to be a deal of 10 percent')
     const history = await ask('GET', `/properties/${deal.id}/price-history`)

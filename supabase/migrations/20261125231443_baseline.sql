@@ -9606,6 +9606,8 @@ create table public.properties (
     constraint properties_pause_reason_is_known check (pause_reason = 'unproven_past'),
   closed_at timestamptz,
   deleted_at timestamptz,
+  unlisted_since timestamptz,
+  unlisted_for interval not null default '0',
   pending_changes jsonb,
 
   listed boolean not null default false,
@@ -9722,6 +9724,10 @@ comment on column public.properties.owner_active is
   'Whether the owner''s identity and account are in order, copied by triggers.';
 comment on column public.properties.auction_starts_at is 'Copied from auctions by a trigger.';
 comment on column public.properties.auction_ends_at is 'Copied from auctions by a trigger.';
+comment on column public.properties.unlisted_since is
+  'Since when a published listing is not listed; null while it is.';
+comment on column public.properties.unlisted_for is
+  'How long it was not listed since its first publishing, but for the time that goes on.';
 comment on column public.properties.drop_pct is
   'By how many percent the price is below the lowest of the 30 days before; set by a trigger.';
 comment on column public.properties.drop_until is
@@ -9741,11 +9747,14 @@ create table public.price_history (
   id bigint generated always as identity primary key,
   property_id uuid not null references public.properties (id) on delete cascade,
   price private.kwd,
-  changed_at timestamptz not null default clock_timestamp()
+  changed_at timestamptz not null default clock_timestamp(),
+  unlisted_for interval not null default '0'
 );
 comment on table public.price_history is
   'Every price a listing has had since its first publishing. Written by a trigger, never changed.';
 comment on column public.price_history.price is 'KWD from then on; null is undisclosed.';
+comment on column public.price_history.unlisted_for is
+  'How long its listing had not been listed by then since its first publishing.';
 create index price_history_property_idx
   on public.price_history (property_id, changed_at desc, id desc);
 
@@ -10081,6 +10090,16 @@ comment on function private.lock_property_for_auction is
 
 -- What a deal is: the history of prices, and the price drops in it. Nobody enters any of this.
 
+create function private.price_history_kept() returns interval
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select interval '2 years'
+$$;
+comment on function private.price_history_kept is
+  'For how long the prices of a listing are kept, and the one that it had before.';
+
 create function private.record_price() returns trigger
   language plpgsql
   security definer -- writes a table that nobody may write
@@ -10106,7 +10125,14 @@ begin
           format('%s,%s,%s', counted."limit", counted.remaining, counted.reset), 'price');
       end if;
     end if;
-    insert into public.price_history (property_id, price) values (new.id, new.price);
+    insert into public.price_history (property_id, price, unlisted_for)
+    values (new.id, new.price,
+      new.unlisted_for + coalesce(now() - new.unlisted_since, interval '0'));
+    -- Only here does a history grow, so here it forgets; the price at the beginning stays.
+    delete from public.price_history
+    where price_history.property_id = new.id
+      and price_history.changed_at
+        < private.price_since(new.id, now() - private.price_history_kept());
   end if;
   return null;
 end
@@ -10155,6 +10181,10 @@ as $$
 declare
   window_begins timestamptz := private.price_since(property_id, now() - interval '44 days');
   property public.properties;
+  first_at constant timestamptz := (
+    select min(price_history.changed_at) from public.price_history
+    where price_history.property_id = update_deal.property_id
+  );
   dropped_at timestamptz;
   lowest numeric;
 begin
@@ -10165,6 +10195,7 @@ begin
   with stood as (
     select
       price_history.id, price_history.price, price_history.changed_at as since,
+      price_history.changed_at - first_at - price_history.unlisted_for as listed_for,
       lag(price_history.price) over by_time as before,
       lead(price_history.changed_at) over by_time as until
     from public.price_history
@@ -10180,12 +10211,19 @@ begin
   select max(judged.since) into dropped_at from judged
   where property.type in ('SALE', 'RENT')
     and judged.price < judged.before and judged.since > now() - interval '14 days'
+    -- Who has just come has no price to lower yet.
+    and judged.listed_for >= interval '7 days'
     and (judged.low_until > judged.since - interval '30 days') is not true;
 
   select min(price_history.price) into lowest from public.price_history
   where price_history.property_id = property.id and price_history.changed_at < dropped_at
     and price_history.changed_at
       >= private.price_since(property.id, dropped_at - interval '30 days');
+  -- By more than half no price falls: one of the two was not meant.
+  if property.price < lowest * 0.5 then
+    dropped_at := null;
+    lowest := null;
+  end if;
   update public.properties
   set drop_pct = deal.pct, drop_until = deal.until
   from (values (
@@ -10196,8 +10234,9 @@ begin
 end
 $$;
 comment on function private.update_deal is
-  'A deal is a price that stands at least 5 percent under the lowest of the 30 days before it '
-  'dropped, for 14 days after that. Of several such drops the last one counts.';
+  'A deal is a price that stands 5 to 50 percent under the lowest of the 30 days before it dropped, '
+  'for 14 days after that; the listing had been listed for 7 days by then. Of several such drops the '
+  'last one counts.';
 
 create function private.on_price_history() returns trigger
   language plpgsql
@@ -10897,6 +10936,9 @@ begin
     for no key update
   ), false);
   new.listed := new.status = 'active' and new.owner_active;
+  if new.published_at is not null and not new.listed then
+    new.unlisted_since := coalesce(new.unlisted_since, now());
+  end if;
   return new;
 end
 $$;
@@ -10913,10 +10955,17 @@ create function private.set_listed() returns trigger
 as $$
 begin
   new.listed := new.status = 'active' and new.owner_active;
+  if old.listed and not new.listed then
+    new.unlisted_since := now();
+  elsif new.listed and new.unlisted_since is not null then
+    new.unlisted_for := new.unlisted_for + (now() - new.unlisted_since);
+    new.unlisted_since := null;
+  end if;
   return new;
 end
 $$;
-comment on function private.set_listed is 'Sets properties.listed.';
+comment on function private.set_listed is
+  'Sets properties.listed, and adds up how long a published listing is not.';
 
 create trigger properties_are_listed
   before update of status, owner_active, listed on public.properties
@@ -24552,10 +24601,12 @@ $$;
 comment on function private.queue_listing_event is
   'One event, however many saved the listing: its price fell, or it is no longer available.';
 
+-- A price that falls by more than half was wrong, or is now.
 create trigger properties_queue_listing_events
   after update of price, status on public.properties
   for each row when (
     old.status = 'active' and new.status = 'active' and new.price < old.price
+      and new.price >= old.price * 0.5
     or old.status = 'active' and new.status <> 'active'
   )
   execute function private.queue_listing_event();
