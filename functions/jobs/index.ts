@@ -36,8 +36,10 @@ const sqlJobs: BackendFunction[] = [
   'renew_plans',
   'purge_alarms',
   'purge_codes',
+  'purge_deleted_listings',
   'purge_idempotency_keys',
   'purge_known_addresses',
+  'purge_leads',
   'purge_notification_events',
   'purge_notifications',
   'purge_office_ranks',
@@ -45,6 +47,8 @@ const sqlJobs: BackendFunction[] = [
   'purge_rates',
   'purge_social_tokens',
   'purge_views',
+  'purge_vocabulary',
+  'purge_void_lines',
   'warn_expiring_listings',
 ]
 

@@ -27,7 +27,7 @@ create table private.settings (
   note text not null
 );
 comment on table private.settings is
-  'What an admin sets in Studio; the rows are in 91_data.sql.';
+  'What an admin sets in Studio; the rows are in 91_data.sql. Stays: a few rows.';
 alter table private.settings enable row level security;
 create policy "nobody but functions of their owner" on private.settings using (false);
 
@@ -43,7 +43,8 @@ create table private.rates (
     num_nulls(earned_by, earns, most) = 3
     or num_nulls(earned_by, earns, most) = 0 and earns > 0 and (most >= max or max >= 1000000))
 );
-comment on table private.rates is 'What may be done how often; change a row to change the rate.';
+comment on table private.rates is
+  'What may be done how often; change a row to change the rate. Stays: a few rows.';
 comment on column private.rates.max is
   'Hits allowed within the window; a million or more means no limit.';
 comment on column private.rates.seconds is 'Length of the sliding window in seconds.';
@@ -61,7 +62,8 @@ create table private.rate_hits (
   expires_at timestamptz not null,
   primary key (rule, subject)
 );
-comment on table private.rate_hits is 'The last hits of each subject; a job deletes old ones.';
+comment on table private.rate_hits is
+  'The last hits of each subject; a job deletes old ones. Cleaned by private.purge_rates.';
 comment on column private.rate_hits.subject is
   'Who or what is counted: an account, an address, a phone.';
 comment on column private.rate_hits.hits is
@@ -84,7 +86,8 @@ create table private.alarms (
 );
 comment on table private.alarms is
   'What an admin has to look at: money that does not add up, a job or a provider that fails. One '
-  'row for each until it is settled; settled ones are deleted after a year.';
+  'row for each until it is settled; settled ones are deleted after a year. Cleaned by '
+  'private.purge_alarms.';
 comment on column private.alarms.kind is
   'What happened, as wallet_differs, payment_mismatch or job_failed.';
 comment on column private.alarms.subject_id is
@@ -100,7 +103,8 @@ create table private.moments (
   name text primary key,
   at timestamptz not null
 );
-comment on table private.moments is 'Times that all workers of the functions share.';
+comment on table private.moments is
+  'Times that all workers of the functions share. Stays: a few rows.';
 comment on column private.moments.name is
   'jobs_ran: when a run of all jobs last finished. pushes_paused: until when FCM accepts none.';
 alter table private.moments enable row level security;

@@ -11,7 +11,9 @@ create table public.vocabularies (
   position integer not null,
   primary key (vocabulary, code)
 );
-comment on table public.vocabularies is 'Every list of codes with its Arabic and English texts.';
+comment on table public.vocabularies is
+  'Every list of codes with its Arabic and English texts. Stays: what listings are described '
+  'with.';
 comment on column public.vocabularies.vocabulary is 'Which list: kind, usage, amenity …';
 comment on column public.vocabularies.note is
   'For kinds: the listing types that they usually have.';
@@ -24,7 +26,7 @@ create table public.governorates (
   lng double precision not null,
   position integer not null
 );
-comment on table public.governorates is 'The six governorates of Kuwait.';
+comment on table public.governorates is 'The six governorates of Kuwait. Stays: six rows.';
 comment on column public.governorates.lat is 'Centroid, degrees north.';
 comment on column public.governorates.lng is 'Centroid, degrees east.';
 
@@ -41,7 +43,8 @@ create table public.areas (
   position integer not null,
   constraint areas_governorate_key unique (governorate_id, id)
 );
-comment on table public.areas is 'The areas of Kuwait that listings lie in.';
+comment on table public.areas is
+  'The areas of Kuwait that listings lie in. Stays: as many as there are areas.';
 comment on column public.areas.lat is 'Centroid, degrees north; null where none is known.';
 comment on column public.areas.lng is 'Centroid, degrees east; null where none is known.';
 comment on column public.areas.approximate is

@@ -33,7 +33,9 @@ create table public.accounts (
   ),
   constraint accounts_is_reachable check (status = 'deleted' or coalesce(email, phone) is not null)
 );
-comment on table public.accounts is 'A person''s sign-in; one for each user of Auth.';
+comment on table public.accounts is
+  'A person''s sign-in; one for each user of Auth. Stays: money and what was written to others '
+  'refer to it; of a deleted one only the id says anything.';
 comment on column public.accounts.id is 'The id of the Auth user.';
 comment on column public.accounts.email is 'In lower case, domain in ASCII; null once deleted.';
 comment on column public.accounts.phone is 'Kuwaiti mobile as +965XXXXXXXX; null once deleted.';
@@ -71,7 +73,8 @@ create table public.individual_profiles (
   avatar_url text,
   last_sign_in_at timestamptz not null default '-infinity'
 );
-comment on table public.individual_profiles is 'The person behind an account.';
+comment on table public.individual_profiles is
+  'The person behind an account. Goes with the account.';
 comment on column public.individual_profiles.full_name is
   'As the person writes it; null until given.';
 comment on column public.individual_profiles.last_sign_in_at is
@@ -95,7 +98,8 @@ create table public.identities (
   ),
   constraint identities_account_key unique (account_id, id)
 );
-comment on table public.identities is 'Whom an account acts as: the person, a company, an office.';
+comment on table public.identities is
+  'Whom an account acts as: the person, a company, an office. Goes with the account.';
 comment on column public.identities.type is
   'individual, company (developer or firm), office (brokerage).';
 comment on column public.identities.status is
@@ -145,7 +149,7 @@ create table public.account_settings (
   )
 );
 comment on table public.account_settings is
-  'What an account has chosen; without a row the defaults hold.';
+  'What an account has chosen; without a row the defaults hold. Goes with the account.';
 comment on column public.account_settings.notifications is
   'Choices by category and channel that differ from the defaults: {"leads":{"push":false}}.';
 comment on column public.account_settings.quiet_from is 'Pushes wait from this time on, in Kuwait.';
@@ -173,7 +177,8 @@ create table private.idempotency_keys (
   created_at timestamptz not null default now(),
   primary key (account_id, key)
 );
-comment on table private.idempotency_keys is 'Answers kept for repeated requests, for 24 hours.';
+comment on table private.idempotency_keys is
+  'Answers kept for repeated requests, for 24 hours. Cleaned by private.purge_idempotency_keys.';
 comment on column private.idempotency_keys.request_hash is
   'SHA-256 of identity, function and arguments.';
 create index idempotency_keys_created_at_idx on private.idempotency_keys (created_at);

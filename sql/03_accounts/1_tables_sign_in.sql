@@ -11,8 +11,8 @@ create table private.registrations (
   created_at timestamptz not null default now()
 );
 comment on table private.registrations is
-  'Attempts to register a phone, refused ones too; deleted at verification. After an hour it is only '
-  'known, for a day, that there was one.';
+  'Attempts to register a phone, refused ones too; deleted at verification. After an hour it is '
+  'only known, for a day, that there was one. Cleaned by private.purge_codes.';
 comment on column private.registrations.id is
   'Secret: whoever names it (registrationId) made the attempt.';
 comment on column private.registrations.sealed_password is
@@ -31,7 +31,8 @@ create table private.email_claims (
   email text primary key,
   claimed_at timestamptz not null default now()
 );
-comment on table private.email_claims is 'Emails that are being registered at this moment.';
+comment on table private.email_claims is
+  'Emails that are being registered at this moment. Cleaned by private.purge_codes.';
 comment on column private.email_claims.claimed_at is 'A claim counts for ten seconds.';
 create index email_claims_claimed_at_idx on private.email_claims (claimed_at);
 alter table private.email_claims enable row level security;
@@ -53,7 +54,8 @@ create table private.codes (
   used_at timestamptz,
   replaced boolean not null default false
 );
-comment on table private.codes is 'One-time codes: a short life, few tries, one use.';
+comment on table private.codes is
+  'One-time codes: a short life, few tries, one use. Cleaned by private.purge_codes.';
 comment on column private.codes.purpose is 'register, reset or delete; a code serves one of them.';
 comment on column private.codes.identifier is 'The phone or email it was sent to.';
 comment on column private.codes.registration_id is 'The registration it belongs to (register).';
@@ -78,7 +80,8 @@ create table private.sms_sent (
   sent integer not null
 );
 comment on table private.sms_sent is
-  'How many SMS went out in each hour, for SMS_PER_DAY; kept for two days.';
+  'How many SMS went out in each hour, for SMS_PER_DAY; kept for two days. Cleaned by '
+  'private.purge_codes.';
 comment on column private.sms_sent.hour is 'When it began; days are those of Asia/Kuwait.';
 alter table private.sms_sent enable row level security;
 create policy "nobody but functions of their owner" on private.sms_sent using (false);
@@ -91,7 +94,7 @@ create table private.known_addresses (
 );
 comment on table private.known_addresses is
   'Addresses from which an account was signed in to: limits that unknown addresses use up do not '
-  'apply there.';
+  'apply there. Cleaned by private.purge_known_addresses.';
 comment on column private.known_addresses.mark is
   'private.address_mark: it tells a reader nothing, so no export has it.';
 comment on column private.known_addresses.known_until is
@@ -106,7 +109,7 @@ create table private.social_tokens (
 );
 comment on table private.social_tokens is
   'Id tokens and nonces that were used: each gives one session. Kept for two minutes while it is '
-  'tried, and until it expires once it gave a session.';
+  'tried, and until it expires once it gave a session. Cleaned by private.purge_social_tokens.';
 comment on column private.social_tokens.key is
   'Provider and SHA-256 of what the token signs, or of the nonce.';
 comment on column private.social_tokens.expires_at is
@@ -123,8 +126,9 @@ create table private.announced_sign_ins (
   expires_at timestamptz not null default now() + interval '20 seconds'
 );
 comment on table private.announced_sign_ins is
-  'Sign-ins with a provider that the facade has begun and Auth has not yet finished. Auth links no '
-  'provider and gives no token without one; each serves one token. Gone with it, or by a job.';
+  'Sign-ins with a provider that the facade has begun and Auth has not yet finished. Auth links '
+  'no provider and gives no token without one; each serves one token. Gone with it, or by a job. '
+  'Cleaned by private.purge_social_tokens.';
 comment on column private.announced_sign_ins.subject is 'The person at the provider.';
 comment on column private.announced_sign_ins.email is 'Of the provider''s token; null where it has none.';
 comment on column private.announced_sign_ins.expires_at is
@@ -143,7 +147,8 @@ create table private.apple_tokens (
   primary key (account_id, client_id)
 );
 comment on table private.apple_tokens is
-  'Apple''s refresh tokens, kept only to revoke them when the account is deleted.';
+  'Apple''s refresh tokens, kept only to revoke them when the account is deleted. Cleaned by '
+  'private.finish_apple_revocation.';
 comment on column private.apple_tokens.client_id is 'The app or site that it was given to.';
 comment on column private.apple_tokens.sealed_token is 'AES-GCM, with a key of the functions.';
 comment on column private.apple_tokens.revoke_at is 'When it is to be revoked; null means never.';

@@ -68,7 +68,8 @@ create table public.organisations (
   constraint organisations_area_is_of_governorate
     foreign key (governorate_id, area_id) references public.areas (governorate_id, id)
 );
-comment on table public.organisations is 'The public page of a company or office identity.';
+comment on table public.organisations is
+  'The public page of a company or office identity. Goes with the identity.';
 comment on column public.organisations.type is 'company or office; kept by triggers.';
 comment on column public.organisations.slug is 'For addresses of pages; set by the database.';
 comment on column public.organisations.licence_no is
@@ -134,7 +135,7 @@ create table private.response_measures (
   measured_at timestamptz not null default '-infinity'
 );
 comment on table private.response_measures is
-  'When each organisation''s answers were last measured.';
+  'When each organisation''s answers were last measured. Goes with the identity.';
 comment on column private.response_measures.measured_at is 'Those measured longest ago come first.';
 create index response_measures_oldest_idx on private.response_measures (measured_at);
 alter table private.response_measures enable row level security;

@@ -24,7 +24,8 @@ create table public.plans (
   position integer not null default 100,
   on_sale boolean not null default true
 );
-comment on table public.plans is 'What can be subscribed to; the rows are in 91_data.sql.';
+comment on table public.plans is
+  'What can be subscribed to; the rows are in 91_data.sql. Stays: what was bought refers to it.';
 comment on column public.plans.code is
   'Short name; the plan called free applies to everybody who has no other.';
 comment on column public.plans.price is 'KWD for one interval.';
@@ -51,7 +52,8 @@ create table public.subscriptions (
   constraint subscriptions_time_is_forward check (ends_at > starts_at),
   constraint subscriptions_ended_tells_when check ((status = 'active') = (ended_at is null))
 );
-comment on table public.subscriptions is 'Which identity has which plan, from when to when.';
+comment on table public.subscriptions is
+  'Which identity has which plan, from when to when. Stays: books are kept.';
 comment on column public.subscriptions.status is
   'active; expired at its end; replaced by another plan; refunded.';
 comment on column public.subscriptions.ends_at is 'Paid until then.';

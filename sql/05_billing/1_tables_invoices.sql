@@ -42,7 +42,8 @@ create table public.invoices (
     end
   )
 );
-comment on table public.invoices is 'What an identity has to pay or has paid.';
+comment on table public.invoices is
+  'What an identity has to pay or has paid. Stays: books are kept, and no number may be missing.';
 comment on column public.invoices.year is 'The year in Kuwait in which it was issued.';
 comment on column public.invoices.serial is 'Its number in that year, without gaps.';
 comment on column public.invoices.number is 'As people quote it: INV-2026-000123.';
@@ -60,6 +61,7 @@ create index invoices_account_idx on public.invoices (account_id);
 -- For the lists of admins.
 create index invoices_number_idx on public.invoices (number);
 create index invoices_state_idx on public.invoices (state);
+create index invoices_void_idx on public.invoices (issued_at) where state = 'void';
 create index invoices_due_idx on public.invoices (due_at) where state in ('open', 'failed');
 
 create table public.invoice_lines (
@@ -80,7 +82,8 @@ create table public.invoice_lines (
   constraint invoice_lines_plan_is_named check ((kind = 'plan') = (plan_id is not null))
 );
 comment on table public.invoice_lines is
-  'What an invoice is for; each line says what paying it delivers.';
+  'What an invoice is for; each line says what paying it delivers. Cleaned by '
+  'private.purge_void_lines, where they were never paid.';
 comment on column public.invoice_lines.kind is 'The purpose of the invoice.';
 comment on column public.invoice_lines.title_ar is 'Name in Arabic at the time of issue.';
 comment on column public.invoice_lines.title_en is 'Name in English at the time of issue.';
@@ -95,7 +98,8 @@ create table public.invoice_events (
   to_state text not null,
   at timestamptz not null default clock_timestamp()
 );
-comment on table public.invoice_events is 'Every state that an invoice has had.';
+comment on table public.invoice_events is
+  'Every state that an invoice has had. Stays: books are kept.';
 create index invoice_events_invoice_idx on public.invoice_events (invoice_id, id);
 
 create table private.invoice_numbers (
@@ -103,8 +107,8 @@ create table private.invoice_numbers (
   last integer not null
 );
 comment on table private.invoice_numbers is
-  'The last invoice number of each year. Taken under the row''s lock by the transaction that makes '
-  'the invoice, so a transaction that is undone gives its number back.';
+  'The last invoice number of each year. Taken under the row''s lock by the transaction that '
+  'makes the invoice, so a transaction that is undone gives its number back. Stays: a row a year.';
 
 alter table public.invoices enable row level security;
 alter table public.invoice_lines enable row level security;
@@ -137,7 +141,8 @@ create table public.receipts (
   made_at timestamptz not null default now()
 );
 comment on table public.receipts is
-  'What held when an invoice was paid. Written once and never changed; refunds have their own.';
+  'What held when an invoice was paid. Written once and never changed; refunds have their own. '
+  'Stays: books are kept.';
 comment on column public.receipts.payer_name is
   'Who paid, by the name at that time; replaced when the account is deleted. Nothing else changes.';
 comment on column public.receipts.receipt is 'Everything else on the printed page.';

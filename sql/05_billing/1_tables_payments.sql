@@ -28,7 +28,8 @@ create table public.payments (
     (state in ('captured', 'surplus')) = (captured_at is not null)
   )
 );
-comment on table public.payments is 'An attempt to pay an invoice at the payment provider.';
+comment on table public.payments is
+  'An attempt to pay an invoice at the payment provider. Stays: books are kept.';
 comment on column public.payments.id is 'The reference that the provider knows it by.';
 comment on column public.payments.mode is
   'live or test: a test payment never pays a live charge.';
@@ -71,7 +72,8 @@ create table public.payment_events (
   constraint payment_events_once_key unique (provider, event_key)
 );
 comment on table public.payment_events is
-  'What providers reported, each event once: a repeated one finds its row.';
+  'What providers reported, each event once: a repeated one finds its row. Stays: an event that '
+  'comes again is known by its row.';
 comment on column public.payment_events.event_key is
   'Identifies the event: the provider''s reference and the hash of what was signed.';
 comment on column public.payment_events.kind is
@@ -130,7 +132,8 @@ create table public.refunds (
   constraint refunds_source_has_a_payment check (destination = 'wallet' or payment_id is not null),
   constraint refunds_settled_tells_when check ((state = 'settled') = (settled_at is not null))
 );
-comment on table public.refunds is 'Money of a paid invoice that is paid back.';
+comment on table public.refunds is
+  'Money of a paid invoice that is paid back. Stays: books are kept.';
 comment on column public.refunds.id is 'The reference that the provider knows it by.';
 comment on column public.refunds.payment_id is
   'The payment that it goes back through, or the surplus payment that is given back.';
@@ -163,7 +166,8 @@ create table private.sandbox_charges (
   created_at timestamptz not null default now(),
   decided_at timestamptz
 );
-comment on table private.sandbox_charges is 'Charges at the sandbox.';
+comment on table private.sandbox_charges is
+  'Charges at the sandbox. Stays: there are none in production.';
 comment on column private.sandbox_charges.reference is
   'The merchant''s reference; asked for again it gives the same charge.';
 alter table private.sandbox_charges enable row level security;
@@ -176,7 +180,8 @@ create table private.sandbox_refunds (
   amount numeric not null,
   created_at timestamptz not null default now()
 );
-comment on table private.sandbox_refunds is 'Refunds at the sandbox; each is done at once.';
+comment on table private.sandbox_refunds is
+  'Refunds at the sandbox; each is done at once. Stays: there are none in production.';
 create index sandbox_refunds_charge_idx on private.sandbox_refunds (charge_id);
 alter table private.sandbox_refunds enable row level security;
 create policy "nobody but functions of their owner" on private.sandbox_refunds using (false);

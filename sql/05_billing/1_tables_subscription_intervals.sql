@@ -14,7 +14,7 @@ create table public.subscription_intervals (
   taken_back_at timestamptz
 );
 comment on table public.subscription_intervals is
-  'What each payment added to a subscription, in order.';
+  'What each payment added to a subscription, in order. Stays: books are kept.';
 comment on column public.subscription_intervals.invoice_id is
   'The invoice that paid it; null where an admin gave it.';
 comment on column public.subscription_intervals.days is 'Its length, by the plan at that time.';
@@ -37,7 +37,8 @@ create table public.featured_credits (
     constraint featured_credits_one_per_invoice_key unique
 );
 comment on table public.featured_credits is
-  'Featured listings that an identity has paid for: one row for each invoice.';
+  'Featured listings that an identity has paid for: one row for each invoice. Stays: books are '
+  'kept.';
 comment on column public.featured_credits.invoice_id is
   'The invoice that paid them; null where an admin gave them.';
 create index featured_credits_identity_idx on public.featured_credits (identity_id, id);

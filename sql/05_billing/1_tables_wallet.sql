@@ -24,7 +24,8 @@ create table public.wallets (
   constraint wallets_identity_key unique (identity_id, part)
 );
 comment on table public.wallets is
-  'The money of an identity: what it may spend and what is held; and the system accounts opposite.';
+  'The money of an identity: what it may spend and what is held; and the system accounts '
+  'opposite. Stays: books are kept.';
 comment on column public.wallets.identity_id is 'Null for a system account.';
 comment on column public.wallets.part is
   'available; held: being refunded to its source; system: a system account, of nobody.';
@@ -46,7 +47,8 @@ create table public.wallet_transfers (
   created_at timestamptz not null default now(),
   constraint wallet_transfers_one_per_source_key unique (source_kind, source_id)
 );
-comment on table public.wallet_transfers is 'A movement of money, one for each source.';
+comment on table public.wallet_transfers is
+  'A movement of money, one for each source. Stays: books are kept.';
 comment on column public.wallet_transfers.kind is
   'topup (of a wallet), payment (of an invoice by card), purchase (from the wallet), refund, hold, '
   'release, adjustment (by an admin).';
@@ -66,7 +68,7 @@ create table public.wallet_entries (
     check (amount <> 0 and amount between -99999999999.999 and 99999999999.999)
 );
 comment on table public.wallet_entries is
-  'One side of a transfer. Never changed; those of a transfer sum to zero.';
+  'One side of a transfer. Never changed; those of a transfer sum to zero. Stays: books are kept.';
 comment on column public.wallet_entries.amount is 'KWD; positive comes in, negative goes out.';
 comment on column public.wallet_entries.balance_after is
   'What the wallet held afterwards; null for a system account.';
@@ -100,6 +102,6 @@ create table private.recounts (
   name text primary key,
   last_wallet_id uuid not null
 );
-comment on table private.recounts is 'How far the recount of wallets has come.';
+comment on table private.recounts is 'How far the recount of wallets has come. Stays: one row.';
 alter table private.recounts enable row level security;
 create policy "nobody but functions of their owner" on private.recounts using (false);

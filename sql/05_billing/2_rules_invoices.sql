@@ -90,8 +90,31 @@ create trigger invoices_stay
   before delete or truncate on public.invoices
   for each statement execute function private.refuse_rewriting();
 create trigger invoice_lines_are_only_added
-  before update or delete or truncate on public.invoice_lines
+  before update or truncate on public.invoice_lines
   for each statement execute function private.refuse_rewriting();
+
+create function private.guard_invoice_line() returns trigger
+  language plpgsql
+  security definer -- reads invoices, for whoever deletes a line
+  set search_path = ''
+as $$
+begin
+  if not exists (
+    select from public.invoices
+    where invoices.id = old.invoice_id and invoices.state = 'void'
+      and invoices.issued_at < now() - interval '1 year'
+  ) then
+    raise exception 'the lines of an invoice stay' using errcode = '42501';
+  end if;
+  return old;
+end
+$$;
+comment on function private.guard_invoice_line is
+  'Only lines of an invoice that is void, and a year old, may go.';
+
+create trigger invoice_lines_stay
+  before delete on public.invoice_lines
+  for each row execute function private.guard_invoice_line();
 create trigger invoice_events_are_only_added
   before update or delete or truncate on public.invoice_events
   for each statement execute function private.refuse_rewriting();

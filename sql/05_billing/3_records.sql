@@ -32,14 +32,14 @@ as $$
     'number', invoice.number,
     'purpose', invoice.purpose,
     'lines', (
-      select json_agg(json_build_object(
+      select coalesce(json_agg(json_build_object(
         'kind', invoice_lines.kind,
         'titleAr', invoice_lines.title_ar,
         'titleEn', invoice_lines.title_en,
         'quantity', invoice_lines.quantity,
         'unitPrice', invoice_lines.unit_price,
         'amount', invoice_lines.amount
-      ) order by invoice_lines.position)
+      ) order by invoice_lines.position), '[]')
       from public.invoice_lines where invoice_lines.invoice_id = invoice.id
     ),
     'total', invoice.total,

@@ -104,13 +104,13 @@ as $$
     'seller', private.setting('seller'),
     'payerType', identities.type,
     'lines', (
-      select json_agg(json_build_object(
+      select coalesce(json_agg(json_build_object(
         'titleAr', invoice_lines.title_ar,
         'titleEn', invoice_lines.title_en,
         'quantity', invoice_lines.quantity,
         'unitPrice', to_char(invoice_lines.unit_price, 'FM999999999990.000'),
         'amount', to_char(invoice_lines.amount, 'FM999999999990.000')
-      ) order by invoice_lines.position)
+      ) order by invoice_lines.position), '[]')
       from public.invoice_lines where invoice_lines.invoice_id = invoices.id
     ),
     'tax', '0.000',

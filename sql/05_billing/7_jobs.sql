@@ -284,7 +284,31 @@ comment on function private.recount_wallets is
   'Job: compares wallets with their entries, 2,000 at a time, and raises an alarm for each that '
   'differs.';
 
+create function private.purge_void_lines() returns bigint
+  language sql
+  security definer -- deletes lines of everybody's invoices, for a job
+  set search_path = ''
+as $$
+  with gone as (
+    delete from public.invoice_lines
+    where (invoice_lines.invoice_id, invoice_lines.position) in (
+      select of_void.invoice_id, of_void.position
+      from public.invoices
+      join public.invoice_lines as of_void on of_void.invoice_id = invoices.id
+      where invoices.state = 'void' and invoices.issued_at < now() - interval '1 year'
+      order by invoices.issued_at
+      limit 1000
+    )
+    returning 1
+  )
+  select count(*) from gone
+$$;
+comment on function private.purge_void_lines is
+  'Job: deletes what invoices were for that were void and a year old. Their numbers stay, so that '
+  'none is missing; what is paid for one all the same goes to the wallet.';
+
 grant execute on function
   private.due_payments, private.give_up_payments, private.due_refunds, private.expire_invoices,
-  private.remind_of_plans, private.renew_plans, private.downgrade_plans, private.recount_wallets
+  private.remind_of_plans, private.renew_plans, private.downgrade_plans, private.recount_wallets,
+  private.purge_void_lines
   to backend;

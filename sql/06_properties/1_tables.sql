@@ -150,7 +150,8 @@ create table public.properties (
   constraint properties_deleted_say_when check ((status = 'deleted') = (deleted_at is not null))
 );
 
-comment on table public.properties is 'A listing for sale, rent or exchange.';
+comment on table public.properties is
+  'A listing for sale, rent or exchange. Cleaned by private.purge_deleted_listings.';
 comment on column public.properties.ref_no is
   'The number that people read out, shown as KW-104233.';
 comment on column public.properties.owner_identity_id is
@@ -221,6 +222,7 @@ create index properties_owner_idx
 create index properties_owner_listed_idx
   on public.properties (owner_identity_id, published_at desc, id desc) where listed;
 create index properties_area_idx on public.properties (governorate_id, area_id);
+create index properties_deleted_idx on public.properties (deleted_at) where status = 'deleted';
 create index properties_expires_idx on public.properties (expires_at) where status = 'active';
 -- For similar listings: same type and kind, near in place and price.
 create index properties_similar_idx
@@ -234,7 +236,8 @@ create table public.price_history (
   unlisted_for interval not null default '0'
 );
 comment on table public.price_history is
-  'Every price a listing has had since its first publishing. Written by a trigger, never changed.';
+  'Every price a listing has had since its first publishing. Written by a trigger, never changed. '
+  'Cleaned by private.record_price, and goes with the listing.';
 comment on column public.price_history.price is 'KWD from then on; null is undisclosed.';
 comment on column public.price_history.unlisted_for is
   'How long its listing had not been listed by then since its first publishing.';
@@ -251,7 +254,8 @@ create table public.auctions (
   constraint auctions_window_is_forward check (ends_at > starts_at),
   constraint auctions_min_increment_is_positive check (min_increment > 0)
 );
-comment on table public.auctions is 'The auction window of a listing for sale.';
+comment on table public.auctions is
+  'The auction window of a listing for sale. Goes with the listing.';
 comment on column public.auctions.start_price is 'Lowest first bid, KWD.';
 comment on column public.auctions.min_increment is 'Least step between bids, KWD.';
 

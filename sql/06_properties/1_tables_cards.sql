@@ -19,7 +19,7 @@ create table private.property_cards (
 ) with (fillfactor = 90);
 comment on table private.property_cards is
   'The cards of listed properties, in pieces of JSON text that private.card_text puts together. '
-  'Written by triggers; a property that is not listed has no row.';
+  'Written by triggers; a property that is not listed has no row. Goes with the listing.';
 comment on column private.property_cards.up_to_block is
   'From the opening brace to the key of the block.';
 comment on column private.property_cards.location is

@@ -10,11 +10,13 @@ create table public.leads (
   day date not null default (now() at time zone 'Asia/Kuwait')::date,
   constraint leads_once_a_day_key unique (property_id, identity_id, kind, day)
 );
-comment on table public.leads is 'Somebody asked for the contact of a listing.';
+comment on table public.leads is
+  'Somebody asked for the contact of a listing. Cleaned by private.purge_leads.';
 comment on column public.leads.owner_identity_id is 'The owner whose contact was asked for.';
 comment on column public.leads.identity_id is 'Who asked.';
 comment on column public.leads.day is 'The day in Kuwait: who asks twice a day is one lead.';
 create index leads_owner_idx on public.leads (owner_identity_id, created_at desc, id desc);
+create index leads_created_at_idx on public.leads (created_at);
 create index leads_identity_idx on public.leads (identity_id, owner_identity_id);
 
 alter table public.leads enable row level security;
@@ -35,7 +37,8 @@ create table private.property_views (
   primary key (property_id, identity_id, day)
 );
 comment on table private.property_views is
-  'Who looked at a listing on a day; kept for two days. Guests are not counted.';
+  'Who looked at a listing on a day; kept for two days. Guests are not counted. Cleaned by '
+  'private.purge_views.';
 comment on column private.property_views.day is 'The day in Kuwait.';
 comment on column private.property_views.counted is 'Whether property_counters.views includes it.';
 create index property_views_uncounted_idx on private.property_views (property_id)
@@ -52,7 +55,7 @@ create table private.property_counters (
   favorites bigint not null default 0
 ) with (fillfactor = 70); -- room for the counters to change in place
 comment on table private.property_counters is
-  'How often a listing was seen and saved; one without a row never was.';
+  'How often a listing was seen and saved; one without a row never was. Goes with the listing.';
 comment on column private.property_counters.views is
   'The different viewers of each day, summed; added up by a job.';
 comment on column private.property_counters.favorites is

@@ -19,8 +19,8 @@ create table private.listed_records (
 ) with (fillfactor = 90);
 comment on table private.listed_records is
   'The records of listed properties as others see them, in pieces of JSON text that '
-  'private.listed_record_text puts together. Written by triggers; a property that is not listed has '
-  'no row.';
+  'private.listed_record_text puts together. Written by triggers; a property that is not listed '
+  'has no row. Goes with the listing.';
 comment on column private.listed_records.media is
   'The pictures, with the character 1, which JSON cannot contain, for the address of files.';
 comment on column private.listed_records.up_to_owner_name is

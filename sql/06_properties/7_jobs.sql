@@ -104,6 +104,52 @@ $$;
 comment on function private.purge_views is
   'Job: deletes views older than two days; those that could not be counted, after a week.';
 
+create function private.purge_leads() returns bigint
+  language sql
+  security definer -- deletes everybody's old rows, for a job
+  set search_path = ''
+as $$
+  select private.purge('public.leads', 'created_at', '1 year')
+$$;
+comment on function private.purge_leads is 'Job: deletes leads after a year.';
+
+create function private.purge_deleted_listings() returns bigint
+  language plpgsql
+  security definer -- deletes rows of everybody, for a job
+  set search_path = ''
+as $$
+declare
+  gone bigint;
+  ids constant uuid[] := array(
+    select properties.id from public.properties
+    where properties.status = 'deleted' and properties.deleted_at < now() - interval '90 days'
+      -- Whoever decides about it still wants to see it, and its pictures go first.
+      and not exists (
+        select from public.reports
+        where reports.target_type = 'property' and reports.target_id = properties.id
+          and reports.status = 'open'
+      )
+      and not exists (select from public.media where media.property_id = properties.id)
+    order by properties.deleted_at
+    limit 100
+  );
+begin
+  -- Conversations before listings (03_accounts/2_rules_locks.sql). A deleted listing does not come
+  -- back, so what was chosen without a lock still holds.
+  perform from public.conversations where conversations.property_id = any (ids)
+  order by conversations.id for no key update;
+  update public.conversations set property_id = null where conversations.property_id = any (ids);
+  with deleted as (
+    delete from public.properties where properties.id = any (ids) returning 1
+  )
+  select count(*) into gone from deleted;
+  return gone;
+end
+$$;
+comment on function private.purge_deleted_listings is
+  'Job: deletes the rows of listings that were deleted 90 days ago, and all that was kept of them.';
+
 grant execute on function
-  private.expire_listings, private.count_views, private.purge_views
+  private.expire_listings, private.count_views, private.purge_views, private.purge_leads,
+  private.purge_deleted_listings
   to backend;

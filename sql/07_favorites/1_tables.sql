@@ -10,7 +10,8 @@ create table public.favorites (
   created_at timestamptz not null default clock_timestamp(),
   primary key (identity_id, property_id)
 );
-comment on table public.favorites is 'A property that an identity has saved, at most once.';
+comment on table public.favorites is
+  'A property that an identity has saved, at most once. Goes with the listing.';
 comment on column public.favorites.identity_id is 'Who saved it; no client can set it.';
 
 -- The first serves list_favorites, the second the cascade from properties and notifying savers.

@@ -35,7 +35,8 @@ create table private.search_documents (
 -- which are asked for most, were written last.
 with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.01);
 comment on table private.search_documents is
-  'Listed properties as searches compare them. A property that is not listed has no row.';
+  'Listed properties as searches compare them. A property that is not listed has no row. Goes '
+  'with the listing.';
 comment on column private.search_documents.price is 'KWD; null is undisclosed.';
 comment on column private.search_documents.area_m2 is 'The plot, else the built area.';
 comment on column private.search_documents.lat is
@@ -126,7 +127,8 @@ create table private.area_prices (
   computed_at timestamptz not null
 );
 comment on table private.area_prices is
-  'What private.map_area_prices gave without filters some minutes ago: one row, written by a job.';
+  'What private.map_area_prices gave without filters some minutes ago: one row, written by a job. '
+  'Stays: one row.';
 
 -- Which listings have a common word, as bitmaps: how they are read is in 4_reads_common_words.sql.
 create table private.search_common_words (
@@ -134,7 +136,8 @@ create table private.search_common_words (
   is_folded boolean not null default false
 );
 comment on table private.search_common_words is
-  'Words that are frequent somewhere, and the terms of all names. Written by jobs.';
+  'Words that are frequent somewhere, and the terms of all names. Written by jobs. Stays: as many '
+  'as there are frequent words.';
 comment on column private.search_common_words.word is
   'A word or term of private.search_documents.document.';
 comment on column private.search_common_words.is_folded is
@@ -149,7 +152,8 @@ create table private.search_bits (
   constraint search_bits_are_kept_one_way check (num_nonnulls(bits, places) = 1)
 );
 comment on table private.search_bits is
-  'Which listings of a chunk have a common word, a term of a name, or a strategy (in:auction).';
+  'Which listings of a chunk have a common word, a term of a name, or a strategy (in:auction). '
+  'Stays: as many as there are frequent words and chunks of listings.';
 comment on column private.search_bits.word is
   'As in private.search_common_words, or in: and a strategy.';
 comment on column private.search_bits.chunk is 'ref_no / 8192 of its listings.';
@@ -164,7 +168,8 @@ create table private.search_folds (
   oldest timestamptz not null
 );
 comment on table private.search_folds is
-  'The chunks that have bitmaps, and from when to when their listings were published.';
+  'The chunks that have bitmaps, and from when to when their listings were published. Stays: as '
+  'many as there are chunks of listings.';
 comment on column private.search_folds.chunk is 'As in private.search_bits.';
 
 create table private.search_changes (
@@ -174,7 +179,8 @@ create table private.search_changes (
   primary key (chunk, id)
 );
 comment on table private.search_changes is
-  'Listings written since the bitmaps of their chunk were, one row for each time.';
+  'Listings written since the bitmaps of their chunk were, one row for each time. Cleaned by '
+  'private.fold_search_words.';
 comment on column private.search_changes.chunk is 'As in private.search_bits.';
 
 create table private.search_names (
@@ -183,7 +189,8 @@ create table private.search_names (
   primary key (word, term)
 );
 comment on table private.search_names is
-  'The words of the names and aliases of places, kinds and usages. Written by triggers.';
+  'The words of the names and aliases of places, kinds and usages. Written by triggers. Stays: as '
+  'many as there are names.';
 comment on column private.search_names.word is 'A word, as private.search_text writes it.';
 comment on column private.search_names.term is 'What has that word in a name, as area:salmiya.';
 create index search_names_term_idx on private.search_names (term);
@@ -196,7 +203,8 @@ create table private.search_vocabulary (
     constraint search_vocabulary_words_can_be_guessed check (word ~ '^[^0-9:]{3,}$')
 );
 comment on table private.search_vocabulary is
-  'Every word that a listing or a name has had, to find those similar to a misspelt one.';
+  'Every word that a listing or a name has had, to find those similar to a misspelt one. Cleaned '
+  'by private.purge_vocabulary.';
 comment on column private.search_vocabulary.word is
   'As private.search_text writes it, so no term with a colon. Numbers are not guessed at: 104233 is '
   'not nearly 104234.';

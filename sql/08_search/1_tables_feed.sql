@@ -14,7 +14,8 @@ create table private.publications (
   primary key (property_id, until) -- so no listing has two open ones
 );
 comment on table private.publications is
-  'From when until when each listing was listed; periods that ended are kept for some hours.';
+  'From when until when each listing was listed; periods that ended are kept for some hours. '
+  'Cleaned by private.purge_publications.';
 comment on column private.publications.property_id is 'The row outlives the listing.';
 comment on column private.publications.published_at is
   'First publishing: its place in the feed, also when it is listed again.';
@@ -40,7 +41,8 @@ create table private.office_ranks (
   constraint office_ranks_time_is_forward check (until >= since)
 );
 comment on table private.office_ranks is
-  'Listed offices and their ratings as they were at any moment of the last hours.';
+  'Listed offices and their ratings as they were at any moment of the last hours. Cleaned by '
+  'private.purge_office_ranks.';
 comment on column private.office_ranks.identity_id is 'The row outlives the office.';
 comment on column private.office_ranks.rating is 'Its weighed rating at the time.';
 comment on column private.office_ranks.since is 'From when it was listed with this rating.';

@@ -218,6 +218,45 @@ $$;
 comment on function private.purge_office_ranks is
   'Job: deletes ranks that no readable snapshot needs, 1,000 at a time.';
 
+create function private.purge_vocabulary() returns bigint
+  language plpgsql
+  security definer -- deletes from a closed table
+  set search_path = ''
+  set enable_seqscan = off -- else a word that nobody has would be looked for in all listings
+as $$
+declare
+  -- Some pages of the table, anywhere: so all of it is looked at again and again, and nothing has
+  -- to be remembered.
+  pages constant integer := 4;
+  first_page constant bigint := floor(random() *
+    (pg_relation_size('private.search_vocabulary') / current_setting('block_size')::integer));
+  gone bigint;
+begin
+  with looked_at as materialized (
+    select search_vocabulary.ctid as at, search_vocabulary.word from private.search_vocabulary
+    where search_vocabulary.ctid >= format('(%s,0)', first_page)::tid
+      and search_vocabulary.ctid < format('(%s,0)', first_page + pages)::tid
+  ), unused as materialized (
+    select looked_at.at from looked_at
+    where not exists (
+        select from private.search_documents
+        where search_documents.document @@ private.quote_lexeme(looked_at.word)::tsquery
+      )
+      and not exists (select from private.search_names where search_names.word = looked_at.word)
+  ), deleted as (
+    delete from private.search_vocabulary
+    where search_vocabulary.ctid = any (array(select unused.at from unused))
+    returning 1
+  )
+  select count(*) into gone from deleted;
+  return gone;
+end
+$$;
+comment on function private.purge_vocabulary is
+  'Job: deletes words that no listing has any more, of some hundred at a time. A listing that is '
+  'written at this very moment may lose one of its words here until it is written again: then '
+  'nobody who mistypes that word is led to it.';
+
 create function private.rebuild_search_documents() returns bigint
   language plpgsql
   security definer -- writes closed tables
@@ -269,5 +308,5 @@ comment on function private.rebuild_search_documents is
 
 grant execute on function
   private.fold_search_words, private.refresh_area_prices, private.purge_publications,
-  private.purge_office_ranks
+  private.purge_office_ranks, private.purge_vocabulary
   to backend;

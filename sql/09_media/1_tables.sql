@@ -46,7 +46,8 @@ create table public.media (
   constraint media_positions_are_distinct unique (property_id, position) deferrable
 );
 comment on table public.media is
-  'A picture: what is known of a stored file, and what it is used for.';
+  'A picture: what is known of a stored file, and what it is used for. Cleaned by '
+  'private.files_to_remove.';
 comment on column public.media.identity_id is
   'Whose it is: the identity that was acting at the upload.';
 comment on column public.media.name is
@@ -86,7 +87,8 @@ create table private.uploads (
   due_at timestamptz not null default now() + interval '1 hour'
 );
 comment on table private.uploads is
-  'An upload that has begun: files of it that have no row are removed when it is due.';
+  'An upload that has begun: files of it that have no row are removed when it is due. Cleaned by '
+  'private.files_to_remove.';
 comment on column private.uploads.id is
   'Its files are named by it, with the number of the file as the last two digits.';
 comment on column private.uploads.created_at is 'When it began; no upload lasts five minutes.';
@@ -103,7 +105,8 @@ create table private.upload_sessions (
   primary key (identity_id, id)
 );
 comment on table private.upload_sessions is
-  'The creation of one listing in several steps: what is uploaded in it belongs to the listing.';
+  'The creation of one listing in several steps: what is uploaded in it belongs to the listing. '
+  'Cleaned by private.files_to_remove.';
 comment on column private.upload_sessions.identity_id is
   'Whose it is; the same id of another identity is another session.';
 comment on column private.upload_sessions.id is 'Chosen by the client, or by the first upload.';
@@ -137,7 +140,8 @@ create table private.media_scans (
   last_rows_without_file bigint
 );
 comment on table private.media_scans is
-  'How far the job has come that compares files and rows by name, some thousands at a time.';
+  'How far the job has come that compares files and rows by name, some thousands at a time. '
+  'Stays: a row for each bucket.';
 comment on column private.media_scans.after_name is 'How far the scan has come.';
 comment on column private.media_scans.files_without_row is
   'Of the files seen, those that had no row after an hour.';
@@ -154,7 +158,8 @@ create table private.stray_files (
   primary key (bucket, name)
 );
 comment on table private.stray_files is
-  'Files without a row, left behind by an upload or found by the scan, to be removed.';
+  'Files without a row, left behind by an upload or found by the scan, to be removed. Cleaned by '
+  'private.files_to_remove.';
 comment on column private.stray_files.removal_due_at is 'When a job next has it removed.';
 create index stray_files_due_idx on private.stray_files (removal_due_at);
 

@@ -11,7 +11,8 @@ create table public.conversations (
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table public.conversations is
-  'Two identities about a listing, or about nothing in particular.';
+  'Two identities about a listing, or about nothing in particular. Stays: it belongs to both '
+  'sides.';
 comment on column public.conversations.pair_key is
   'Both identities in order and the listing, if any: what makes two conversations one.';
 comment on column public.conversations.live_key is
@@ -31,7 +32,8 @@ create table public.participants (
   active_at timestamptz not null default clock_timestamp(),
   primary key (conversation_id, identity_id)
 );
-comment on table public.participants is 'Who takes part in a conversation: two rows each.';
+comment on table public.participants is
+  'Who takes part in a conversation: two rows each. Goes with the conversation.';
 comment on column public.participants.last_read_seq is
   'Everything up to this number has been read.';
 comment on column public.participants.unread is 'How many of the other''s messages come after it.';
@@ -67,7 +69,8 @@ create table public.messages (
     references public.messages (conversation_id, seq),
   constraint messages_of_pictures_have_one check ((type = 'image') = (media_id is not null))
 );
-comment on table public.messages is 'Messages. Rows are added, never changed.';
+comment on table public.messages is
+  'Messages. Rows are added, never changed. Goes with the conversation.';
 comment on column public.messages.seq is 'Its number in the conversation, from 1, without gaps.';
 comment on column public.messages.client_message_id is
   'Given by the sender: the same one sent again is the same message.';
@@ -87,7 +90,7 @@ create table public.blocks (
   primary key (account_id, identity_id),
   constraint blocks_is_of_somebody_else check (blocked_account_id <> account_id)
 );
-comment on table public.blocks is 'Identities that an account has blocked.';
+comment on table public.blocks is 'Identities that an account has blocked. Goes with the account.';
 comment on column public.blocks.account_id is 'Who blocks, for all of its identities.';
 comment on column public.blocks.identity_id is 'The identity that was blocked, as it was known.';
 comment on column public.blocks.blocked_account_id is

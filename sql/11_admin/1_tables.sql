@@ -7,7 +7,7 @@ create table public.admins (
 );
 comment on table public.admins is
   'Who may use /admin. Add or remove a row here, in Studio or by SQL; the last admin cannot be '
-  'removed.';
+  'removed. Goes with the account.';
 comment on column public.admins.role is 'admin: everything there is under /admin.';
 alter table public.admins enable row level security;
 revoke all on public.admins from anon, authenticated, service_role;

@@ -13,7 +13,8 @@ create table public.audit (
   after jsonb
 );
 comment on table public.audit is
-  'What admins did, wherever they did it. Nobody can change or delete a row.';
+  'What admins did, wherever they did it. Nobody can change or delete a row. Stays: it is the '
+  'record of what was done.';
 comment on column public.audit.at is 'When the transaction of the change began.';
 -- No foreign keys: an entry outlives what it is about.
 comment on column public.audit.actor_id is

@@ -20,7 +20,8 @@ create table public.reports (
   decided_at timestamptz,
   constraint reports_once_key unique (account_id, target_type, target_id)
 );
-comment on table public.reports is 'Complaints to the admins; each account reports a thing once.';
+comment on table public.reports is
+  'Complaints to the admins; each account reports a thing once. Goes with the account.';
 comment on column public.reports.target_type is 'Vocabulary report_target.';
 comment on column public.reports.reason is 'Vocabulary report_reason.';
 comment on column public.reports.note is 'In the reporter''s words; deleted with the account.';

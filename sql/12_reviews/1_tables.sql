@@ -23,7 +23,9 @@ create table public.reviews (
   constraint reviews_are_of_others check (author_identity_id <> subject_identity_id),
   constraint reviews_once_key unique (author_account_id, subject_identity_id)
 );
-comment on table public.reviews is 'Reviews of identities by identities, at most one of each account and subject.';
+comment on table public.reviews is
+  'Reviews of identities by identities, at most one of each account and subject. Goes with the '
+  'account.';
 comment on column public.reviews.author_account_id is
   'Whose identity its author is; filled in by a trigger.';
 comment on column public.reviews.comment is 'Null also once its author is deleted.';
@@ -44,7 +46,7 @@ create table private.review_totals (
     check (cardinality(histogram) = 5 and 0 <= all (histogram))
 );
 comment on table private.review_totals is
-  'How often an identity got each rating; kept by a trigger.';
+  'How often an identity got each rating; kept by a trigger. Goes with the identity.';
 comment on column private.review_totals.histogram is
   'How many shown reviews gave 1, 2, 3, 4 and 5.';
 

@@ -38,7 +38,8 @@ create table public.notifications (
   created_at timestamptz not null default clock_timestamp(),
   read_at timestamptz
 );
-comment on table public.notifications is 'What an account was notified of; kept for 180 days.';
+comment on table public.notifications is
+  'What an account was notified of; kept for 180 days. Cleaned by private.purge_notifications.';
 comment on column public.notifications.identity_id is
   'Which identity of the account it is about; null: the account itself.';
 comment on column public.notifications.kind is 'One of private.notification_kinds.';

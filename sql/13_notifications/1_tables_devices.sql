@@ -22,7 +22,8 @@ create table public.devices (
   updated_at timestamptz not null default now(),
   primary key (account_id, device_id)
 );
-comment on table public.devices is 'A phone or browser that pushes of an account go to.';
+comment on table public.devices is
+  'A phone or browser that pushes of an account go to. Goes with the account.';
 comment on column public.devices.device_id is 'Given by the app; unique within an account.';
 comment on column public.devices.session_id is 'The sign-in that registered it; it ends with it.';
 comment on column public.devices.push_token is 'Its address at FCM; of one account at a time.';

@@ -16,7 +16,8 @@ create table private.notification_events (
   constraint notification_events_have_one_subject check (num_nonnulls(property_id, session_id) = 1)
 );
 comment on table private.notification_events is
-  'Events of which a job notifies everybody they concern.';
+  'Events of which a job notifies everybody they concern. Cleaned by '
+  'private.purge_notification_events.';
 comment on column private.notification_events.kind is 'The kind of notification that it becomes.';
 comment on column private.notification_events.property_id is
   'Which listing; everybody who saved it is notified.';
@@ -51,7 +52,8 @@ create table private.deferred_notifications (
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table private.deferred_notifications is
-  'Calls of private.notify that met a lock, with their arguments; a job makes them again.';
+  'Calls of private.notify that met a lock, with their arguments; a job makes them again. Cleaned '
+  'by private.retry_deferred_notifications.';
 alter table private.deferred_notifications enable row level security;
 create policy "nobody but functions of their owner" on private.deferred_notifications
   using (false);
@@ -60,8 +62,10 @@ create table private.expiry_warnings (
   property_id uuid primary key references public.properties (id) on delete cascade,
   expires_at timestamptz not null
 );
-comment on table private.expiry_warnings is 'Which owners have been warned of which expiry.';
+comment on table private.expiry_warnings is
+  'Which owners have been warned of which expiry. Cleaned by private.purge_notifications.';
 comment on column private.expiry_warnings.expires_at is
   'Of which expiry; a listing that was renewed has another one.';
+create index expiry_warnings_expires_at_idx on private.expiry_warnings (expires_at);
 alter table private.expiry_warnings enable row level security;
 create policy "nobody but functions of their owner" on private.expiry_warnings using (false);

@@ -29,7 +29,8 @@ create table private.push_outbox (
   constraint push_outbox_once_key unique (account_id, device_id, collapse_key)
 );
 comment on table private.push_outbox is
-  'Pushes that wait; a row is deleted when it was sent or given up.';
+  'Pushes that wait; a row is deleted when it was sent or given up. Cleaned by '
+  'private.drop_pushes.';
 comment on column private.push_outbox.device_id is
   'When the device is deleted, or its token becomes another account''s, so is the row.';
 comment on column private.push_outbox.notification_id is

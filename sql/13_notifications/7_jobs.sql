@@ -54,8 +54,10 @@ create function private.purge_notifications() returns bigint
   set search_path = ''
 as $$
   select private.purge('public.notifications', 'created_at', '180 days')
+    + private.purge('private.expiry_warnings', 'expires_at', '1 day')
 $$;
-comment on function private.purge_notifications is 'Job: deletes notifications after 180 days.';
+comment on function private.purge_notifications is
+  'Job: deletes notifications after 180 days, and warnings once what they warned of has come.';
 
 create function private.purge_notification_events() returns bigint
   language sql

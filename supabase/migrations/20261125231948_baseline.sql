@@ -82,7 +82,7 @@ create table private.settings (
   note text not null
 );
 comment on table private.settings is
-  'What an admin sets in Studio; the rows are in 91_data.sql.';
+  'What an admin sets in Studio; the rows are in 91_data.sql. Stays: a few rows.';
 alter table private.settings enable row level security;
 create policy "nobody but functions of their owner" on private.settings using (false);
 
@@ -98,7 +98,8 @@ create table private.rates (
     num_nulls(earned_by, earns, most) = 3
     or num_nulls(earned_by, earns, most) = 0 and earns > 0 and (most >= max or max >= 1000000))
 );
-comment on table private.rates is 'What may be done how often; change a row to change the rate.';
+comment on table private.rates is
+  'What may be done how often; change a row to change the rate. Stays: a few rows.';
 comment on column private.rates.max is
   'Hits allowed within the window; a million or more means no limit.';
 comment on column private.rates.seconds is 'Length of the sliding window in seconds.';
@@ -116,7 +117,8 @@ create table private.rate_hits (
   expires_at timestamptz not null,
   primary key (rule, subject)
 );
-comment on table private.rate_hits is 'The last hits of each subject; a job deletes old ones.';
+comment on table private.rate_hits is
+  'The last hits of each subject; a job deletes old ones. Cleaned by private.purge_rates.';
 comment on column private.rate_hits.subject is
   'Who or what is counted: an account, an address, a phone.';
 comment on column private.rate_hits.hits is
@@ -139,7 +141,8 @@ create table private.alarms (
 );
 comment on table private.alarms is
   'What an admin has to look at: money that does not add up, a job or a provider that fails. One '
-  'row for each until it is settled; settled ones are deleted after a year.';
+  'row for each until it is settled; settled ones are deleted after a year. Cleaned by '
+  'private.purge_alarms.';
 comment on column private.alarms.kind is
   'What happened, as wallet_differs, payment_mismatch or job_failed.';
 comment on column private.alarms.subject_id is
@@ -155,7 +158,8 @@ create table private.moments (
   name text primary key,
   at timestamptz not null
 );
-comment on table private.moments is 'Times that all workers of the functions share.';
+comment on table private.moments is
+  'Times that all workers of the functions share. Stays: a few rows.';
 comment on column private.moments.name is
   'jobs_ran: when a run of all jobs last finished. pushes_paused: until when FCM accepts none.';
 alter table private.moments enable row level security;
@@ -1434,7 +1438,9 @@ create table public.vocabularies (
   position integer not null,
   primary key (vocabulary, code)
 );
-comment on table public.vocabularies is 'Every list of codes with its Arabic and English texts.';
+comment on table public.vocabularies is
+  'Every list of codes with its Arabic and English texts. Stays: what listings are described '
+  'with.';
 comment on column public.vocabularies.vocabulary is 'Which list: kind, usage, amenity …';
 comment on column public.vocabularies.note is
   'For kinds: the listing types that they usually have.';
@@ -1447,7 +1453,7 @@ create table public.governorates (
   lng double precision not null,
   position integer not null
 );
-comment on table public.governorates is 'The six governorates of Kuwait.';
+comment on table public.governorates is 'The six governorates of Kuwait. Stays: six rows.';
 comment on column public.governorates.lat is 'Centroid, degrees north.';
 comment on column public.governorates.lng is 'Centroid, degrees east.';
 
@@ -1464,7 +1470,8 @@ create table public.areas (
   position integer not null,
   constraint areas_governorate_key unique (governorate_id, id)
 );
-comment on table public.areas is 'The areas of Kuwait that listings lie in.';
+comment on table public.areas is
+  'The areas of Kuwait that listings lie in. Stays: as many as there are areas.';
 comment on column public.areas.lat is 'Centroid, degrees north; null where none is known.';
 comment on column public.areas.lng is 'Centroid, degrees east; null where none is known.';
 comment on column public.areas.approximate is
@@ -1634,7 +1641,9 @@ create table public.accounts (
   ),
   constraint accounts_is_reachable check (status = 'deleted' or coalesce(email, phone) is not null)
 );
-comment on table public.accounts is 'A person''s sign-in; one for each user of Auth.';
+comment on table public.accounts is
+  'A person''s sign-in; one for each user of Auth. Stays: money and what was written to others '
+  'refer to it; of a deleted one only the id says anything.';
 comment on column public.accounts.id is 'The id of the Auth user.';
 comment on column public.accounts.email is 'In lower case, domain in ASCII; null once deleted.';
 comment on column public.accounts.phone is 'Kuwaiti mobile as +965XXXXXXXX; null once deleted.';
@@ -1672,7 +1681,8 @@ create table public.individual_profiles (
   avatar_url text,
   last_sign_in_at timestamptz not null default '-infinity'
 );
-comment on table public.individual_profiles is 'The person behind an account.';
+comment on table public.individual_profiles is
+  'The person behind an account. Goes with the account.';
 comment on column public.individual_profiles.full_name is
   'As the person writes it; null until given.';
 comment on column public.individual_profiles.last_sign_in_at is
@@ -1696,7 +1706,8 @@ create table public.identities (
   ),
   constraint identities_account_key unique (account_id, id)
 );
-comment on table public.identities is 'Whom an account acts as: the person, a company, an office.';
+comment on table public.identities is
+  'Whom an account acts as: the person, a company, an office. Goes with the account.';
 comment on column public.identities.type is
   'individual, company (developer or firm), office (brokerage).';
 comment on column public.identities.status is
@@ -1746,7 +1757,7 @@ create table public.account_settings (
   )
 );
 comment on table public.account_settings is
-  'What an account has chosen; without a row the defaults hold.';
+  'What an account has chosen; without a row the defaults hold. Goes with the account.';
 comment on column public.account_settings.notifications is
   'Choices by category and channel that differ from the defaults: {"leads":{"push":false}}.';
 comment on column public.account_settings.quiet_from is 'Pushes wait from this time on, in Kuwait.';
@@ -1774,7 +1785,8 @@ create table private.idempotency_keys (
   created_at timestamptz not null default now(),
   primary key (account_id, key)
 );
-comment on table private.idempotency_keys is 'Answers kept for repeated requests, for 24 hours.';
+comment on table private.idempotency_keys is
+  'Answers kept for repeated requests, for 24 hours. Cleaned by private.purge_idempotency_keys.';
 comment on column private.idempotency_keys.request_hash is
   'SHA-256 of identity, function and arguments.';
 create index idempotency_keys_created_at_idx on private.idempotency_keys (created_at);
@@ -1796,8 +1808,8 @@ create table private.registrations (
   created_at timestamptz not null default now()
 );
 comment on table private.registrations is
-  'Attempts to register a phone, refused ones too; deleted at verification. After an hour it is only '
-  'known, for a day, that there was one.';
+  'Attempts to register a phone, refused ones too; deleted at verification. After an hour it is '
+  'only known, for a day, that there was one. Cleaned by private.purge_codes.';
 comment on column private.registrations.id is
   'Secret: whoever names it (registrationId) made the attempt.';
 comment on column private.registrations.sealed_password is
@@ -1816,7 +1828,8 @@ create table private.email_claims (
   email text primary key,
   claimed_at timestamptz not null default now()
 );
-comment on table private.email_claims is 'Emails that are being registered at this moment.';
+comment on table private.email_claims is
+  'Emails that are being registered at this moment. Cleaned by private.purge_codes.';
 comment on column private.email_claims.claimed_at is 'A claim counts for ten seconds.';
 create index email_claims_claimed_at_idx on private.email_claims (claimed_at);
 alter table private.email_claims enable row level security;
@@ -1838,7 +1851,8 @@ create table private.codes (
   used_at timestamptz,
   replaced boolean not null default false
 );
-comment on table private.codes is 'One-time codes: a short life, few tries, one use.';
+comment on table private.codes is
+  'One-time codes: a short life, few tries, one use. Cleaned by private.purge_codes.';
 comment on column private.codes.purpose is 'register, reset or delete; a code serves one of them.';
 comment on column private.codes.identifier is 'The phone or email it was sent to.';
 comment on column private.codes.registration_id is 'The registration it belongs to (register).';
@@ -1863,7 +1877,8 @@ create table private.sms_sent (
   sent integer not null
 );
 comment on table private.sms_sent is
-  'How many SMS went out in each hour, for SMS_PER_DAY; kept for two days.';
+  'How many SMS went out in each hour, for SMS_PER_DAY; kept for two days. Cleaned by '
+  'private.purge_codes.';
 comment on column private.sms_sent.hour is 'When it began; days are those of Asia/Kuwait.';
 alter table private.sms_sent enable row level security;
 create policy "nobody but functions of their owner" on private.sms_sent using (false);
@@ -1876,7 +1891,7 @@ create table private.known_addresses (
 );
 comment on table private.known_addresses is
   'Addresses from which an account was signed in to: limits that unknown addresses use up do not '
-  'apply there.';
+  'apply there. Cleaned by private.purge_known_addresses.';
 comment on column private.known_addresses.mark is
   'private.address_mark: it tells a reader nothing, so no export has it.';
 comment on column private.known_addresses.known_until is
@@ -1891,7 +1906,7 @@ create table private.social_tokens (
 );
 comment on table private.social_tokens is
   'Id tokens and nonces that were used: each gives one session. Kept for two minutes while it is '
-  'tried, and until it expires once it gave a session.';
+  'tried, and until it expires once it gave a session. Cleaned by private.purge_social_tokens.';
 comment on column private.social_tokens.key is
   'Provider and SHA-256 of what the token signs, or of the nonce.';
 comment on column private.social_tokens.expires_at is
@@ -1908,8 +1923,9 @@ create table private.announced_sign_ins (
   expires_at timestamptz not null default now() + interval '20 seconds'
 );
 comment on table private.announced_sign_ins is
-  'Sign-ins with a provider that the facade has begun and Auth has not yet finished. Auth links no '
-  'provider and gives no token without one; each serves one token. Gone with it, or by a job.';
+  'Sign-ins with a provider that the facade has begun and Auth has not yet finished. Auth links '
+  'no provider and gives no token without one; each serves one token. Gone with it, or by a job. '
+  'Cleaned by private.purge_social_tokens.';
 comment on column private.announced_sign_ins.subject is 'The person at the provider.';
 comment on column private.announced_sign_ins.email is 'Of the provider''s token; null where it has none.';
 comment on column private.announced_sign_ins.expires_at is
@@ -1928,7 +1944,8 @@ create table private.apple_tokens (
   primary key (account_id, client_id)
 );
 comment on table private.apple_tokens is
-  'Apple''s refresh tokens, kept only to revoke them when the account is deleted.';
+  'Apple''s refresh tokens, kept only to revoke them when the account is deleted. Cleaned by '
+  'private.finish_apple_revocation.';
 comment on column private.apple_tokens.client_id is 'The app or site that it was given to.';
 comment on column private.apple_tokens.sealed_token is 'AES-GCM, with a key of the functions.';
 comment on column private.apple_tokens.revoke_at is 'When it is to be revoked; null means never.';
@@ -4726,7 +4743,8 @@ create table public.organisations (
   constraint organisations_area_is_of_governorate
     foreign key (governorate_id, area_id) references public.areas (governorate_id, id)
 );
-comment on table public.organisations is 'The public page of a company or office identity.';
+comment on table public.organisations is
+  'The public page of a company or office identity. Goes with the identity.';
 comment on column public.organisations.type is 'company or office; kept by triggers.';
 comment on column public.organisations.slug is 'For addresses of pages; set by the database.';
 comment on column public.organisations.licence_no is
@@ -4792,7 +4810,7 @@ create table private.response_measures (
   measured_at timestamptz not null default '-infinity'
 );
 comment on table private.response_measures is
-  'When each organisation''s answers were last measured.';
+  'When each organisation''s answers were last measured. Goes with the identity.';
 comment on column private.response_measures.measured_at is 'Those measured longest ago come first.';
 create index response_measures_oldest_idx on private.response_measures (measured_at);
 alter table private.response_measures enable row level security;
@@ -5973,7 +5991,8 @@ create table public.plans (
   position integer not null default 100,
   on_sale boolean not null default true
 );
-comment on table public.plans is 'What can be subscribed to; the rows are in 91_data.sql.';
+comment on table public.plans is
+  'What can be subscribed to; the rows are in 91_data.sql. Stays: what was bought refers to it.';
 comment on column public.plans.code is
   'Short name; the plan called free applies to everybody who has no other.';
 comment on column public.plans.price is 'KWD for one interval.';
@@ -6000,7 +6019,8 @@ create table public.subscriptions (
   constraint subscriptions_time_is_forward check (ends_at > starts_at),
   constraint subscriptions_ended_tells_when check ((status = 'active') = (ended_at is null))
 );
-comment on table public.subscriptions is 'Which identity has which plan, from when to when.';
+comment on table public.subscriptions is
+  'Which identity has which plan, from when to when. Stays: books are kept.';
 comment on column public.subscriptions.status is
   'active; expired at its end; replaced by another plan; refunded.';
 comment on column public.subscriptions.ends_at is 'Paid until then.';
@@ -6072,7 +6092,8 @@ create table public.invoices (
     end
   )
 );
-comment on table public.invoices is 'What an identity has to pay or has paid.';
+comment on table public.invoices is
+  'What an identity has to pay or has paid. Stays: books are kept, and no number may be missing.';
 comment on column public.invoices.year is 'The year in Kuwait in which it was issued.';
 comment on column public.invoices.serial is 'Its number in that year, without gaps.';
 comment on column public.invoices.number is 'As people quote it: INV-2026-000123.';
@@ -6090,6 +6111,7 @@ create index invoices_account_idx on public.invoices (account_id);
 -- For the lists of admins.
 create index invoices_number_idx on public.invoices (number);
 create index invoices_state_idx on public.invoices (state);
+create index invoices_void_idx on public.invoices (issued_at) where state = 'void';
 create index invoices_due_idx on public.invoices (due_at) where state in ('open', 'failed');
 
 create table public.invoice_lines (
@@ -6110,7 +6132,8 @@ create table public.invoice_lines (
   constraint invoice_lines_plan_is_named check ((kind = 'plan') = (plan_id is not null))
 );
 comment on table public.invoice_lines is
-  'What an invoice is for; each line says what paying it delivers.';
+  'What an invoice is for; each line says what paying it delivers. Cleaned by '
+  'private.purge_void_lines, where they were never paid.';
 comment on column public.invoice_lines.kind is 'The purpose of the invoice.';
 comment on column public.invoice_lines.title_ar is 'Name in Arabic at the time of issue.';
 comment on column public.invoice_lines.title_en is 'Name in English at the time of issue.';
@@ -6125,7 +6148,8 @@ create table public.invoice_events (
   to_state text not null,
   at timestamptz not null default clock_timestamp()
 );
-comment on table public.invoice_events is 'Every state that an invoice has had.';
+comment on table public.invoice_events is
+  'Every state that an invoice has had. Stays: books are kept.';
 create index invoice_events_invoice_idx on public.invoice_events (invoice_id, id);
 
 create table private.invoice_numbers (
@@ -6133,8 +6157,8 @@ create table private.invoice_numbers (
   last integer not null
 );
 comment on table private.invoice_numbers is
-  'The last invoice number of each year. Taken under the row''s lock by the transaction that makes '
-  'the invoice, so a transaction that is undone gives its number back.';
+  'The last invoice number of each year. Taken under the row''s lock by the transaction that '
+  'makes the invoice, so a transaction that is undone gives its number back. Stays: a row a year.';
 
 alter table public.invoices enable row level security;
 alter table public.invoice_lines enable row level security;
@@ -6167,7 +6191,8 @@ create table public.receipts (
   made_at timestamptz not null default now()
 );
 comment on table public.receipts is
-  'What held when an invoice was paid. Written once and never changed; refunds have their own.';
+  'What held when an invoice was paid. Written once and never changed; refunds have their own. '
+  'Stays: books are kept.';
 comment on column public.receipts.payer_name is
   'Who paid, by the name at that time; replaced when the account is deleted. Nothing else changes.';
 comment on column public.receipts.receipt is 'Everything else on the printed page.';
@@ -6215,7 +6240,8 @@ create table public.payments (
     (state in ('captured', 'surplus')) = (captured_at is not null)
   )
 );
-comment on table public.payments is 'An attempt to pay an invoice at the payment provider.';
+comment on table public.payments is
+  'An attempt to pay an invoice at the payment provider. Stays: books are kept.';
 comment on column public.payments.id is 'The reference that the provider knows it by.';
 comment on column public.payments.mode is
   'live or test: a test payment never pays a live charge.';
@@ -6258,7 +6284,8 @@ create table public.payment_events (
   constraint payment_events_once_key unique (provider, event_key)
 );
 comment on table public.payment_events is
-  'What providers reported, each event once: a repeated one finds its row.';
+  'What providers reported, each event once: a repeated one finds its row. Stays: an event that '
+  'comes again is known by its row.';
 comment on column public.payment_events.event_key is
   'Identifies the event: the provider''s reference and the hash of what was signed.';
 comment on column public.payment_events.kind is
@@ -6317,7 +6344,8 @@ create table public.refunds (
   constraint refunds_source_has_a_payment check (destination = 'wallet' or payment_id is not null),
   constraint refunds_settled_tells_when check ((state = 'settled') = (settled_at is not null))
 );
-comment on table public.refunds is 'Money of a paid invoice that is paid back.';
+comment on table public.refunds is
+  'Money of a paid invoice that is paid back. Stays: books are kept.';
 comment on column public.refunds.id is 'The reference that the provider knows it by.';
 comment on column public.refunds.payment_id is
   'The payment that it goes back through, or the surplus payment that is given back.';
@@ -6350,7 +6378,8 @@ create table private.sandbox_charges (
   created_at timestamptz not null default now(),
   decided_at timestamptz
 );
-comment on table private.sandbox_charges is 'Charges at the sandbox.';
+comment on table private.sandbox_charges is
+  'Charges at the sandbox. Stays: there are none in production.';
 comment on column private.sandbox_charges.reference is
   'The merchant''s reference; asked for again it gives the same charge.';
 alter table private.sandbox_charges enable row level security;
@@ -6363,7 +6392,8 @@ create table private.sandbox_refunds (
   amount numeric not null,
   created_at timestamptz not null default now()
 );
-comment on table private.sandbox_refunds is 'Refunds at the sandbox; each is done at once.';
+comment on table private.sandbox_refunds is
+  'Refunds at the sandbox; each is done at once. Stays: there are none in production.';
 create index sandbox_refunds_charge_idx on private.sandbox_refunds (charge_id);
 alter table private.sandbox_refunds enable row level security;
 create policy "nobody but functions of their owner" on private.sandbox_refunds using (false);
@@ -6386,7 +6416,7 @@ create table public.subscription_intervals (
   taken_back_at timestamptz
 );
 comment on table public.subscription_intervals is
-  'What each payment added to a subscription, in order.';
+  'What each payment added to a subscription, in order. Stays: books are kept.';
 comment on column public.subscription_intervals.invoice_id is
   'The invoice that paid it; null where an admin gave it.';
 comment on column public.subscription_intervals.days is 'Its length, by the plan at that time.';
@@ -6409,7 +6439,8 @@ create table public.featured_credits (
     constraint featured_credits_one_per_invoice_key unique
 );
 comment on table public.featured_credits is
-  'Featured listings that an identity has paid for: one row for each invoice.';
+  'Featured listings that an identity has paid for: one row for each invoice. Stays: books are '
+  'kept.';
 comment on column public.featured_credits.invoice_id is
   'The invoice that paid them; null where an admin gave them.';
 create index featured_credits_identity_idx on public.featured_credits (identity_id, id);
@@ -6448,7 +6479,8 @@ create table public.wallets (
   constraint wallets_identity_key unique (identity_id, part)
 );
 comment on table public.wallets is
-  'The money of an identity: what it may spend and what is held; and the system accounts opposite.';
+  'The money of an identity: what it may spend and what is held; and the system accounts '
+  'opposite. Stays: books are kept.';
 comment on column public.wallets.identity_id is 'Null for a system account.';
 comment on column public.wallets.part is
   'available; held: being refunded to its source; system: a system account, of nobody.';
@@ -6470,7 +6502,8 @@ create table public.wallet_transfers (
   created_at timestamptz not null default now(),
   constraint wallet_transfers_one_per_source_key unique (source_kind, source_id)
 );
-comment on table public.wallet_transfers is 'A movement of money, one for each source.';
+comment on table public.wallet_transfers is
+  'A movement of money, one for each source. Stays: books are kept.';
 comment on column public.wallet_transfers.kind is
   'topup (of a wallet), payment (of an invoice by card), purchase (from the wallet), refund, hold, '
   'release, adjustment (by an admin).';
@@ -6490,7 +6523,7 @@ create table public.wallet_entries (
     check (amount <> 0 and amount between -99999999999.999 and 99999999999.999)
 );
 comment on table public.wallet_entries is
-  'One side of a transfer. Never changed; those of a transfer sum to zero.';
+  'One side of a transfer. Never changed; those of a transfer sum to zero. Stays: books are kept.';
 comment on column public.wallet_entries.amount is 'KWD; positive comes in, negative goes out.';
 comment on column public.wallet_entries.balance_after is
   'What the wallet held afterwards; null for a system account.';
@@ -6524,7 +6557,7 @@ create table private.recounts (
   name text primary key,
   last_wallet_id uuid not null
 );
-comment on table private.recounts is 'How far the recount of wallets has come.';
+comment on table private.recounts is 'How far the recount of wallets has come. Stays: one row.';
 alter table private.recounts enable row level security;
 create policy "nobody but functions of their owner" on private.recounts using (false);
 
@@ -6664,8 +6697,31 @@ create trigger invoices_stay
   before delete or truncate on public.invoices
   for each statement execute function private.refuse_rewriting();
 create trigger invoice_lines_are_only_added
-  before update or delete or truncate on public.invoice_lines
+  before update or truncate on public.invoice_lines
   for each statement execute function private.refuse_rewriting();
+
+create function private.guard_invoice_line() returns trigger
+  language plpgsql
+  security definer -- reads invoices, for whoever deletes a line
+  set search_path = ''
+as $$
+begin
+  if not exists (
+    select from public.invoices
+    where invoices.id = old.invoice_id and invoices.state = 'void'
+      and invoices.issued_at < now() - interval '1 year'
+  ) then
+    raise exception 'the lines of an invoice stay' using errcode = '42501';
+  end if;
+  return old;
+end
+$$;
+comment on function private.guard_invoice_line is
+  'Only lines of an invoice that is void, and a year old, may go.';
+
+create trigger invoice_lines_stay
+  before delete on public.invoice_lines
+  for each row execute function private.guard_invoice_line();
 create trigger invoice_events_are_only_added
   before update or delete or truncate on public.invoice_events
   for each statement execute function private.refuse_rewriting();
@@ -7046,14 +7102,14 @@ as $$
     'number', invoice.number,
     'purpose', invoice.purpose,
     'lines', (
-      select json_agg(json_build_object(
+      select coalesce(json_agg(json_build_object(
         'kind', invoice_lines.kind,
         'titleAr', invoice_lines.title_ar,
         'titleEn', invoice_lines.title_en,
         'quantity', invoice_lines.quantity,
         'unitPrice', invoice_lines.unit_price,
         'amount', invoice_lines.amount
-      ) order by invoice_lines.position)
+      ) order by invoice_lines.position), '[]')
       from public.invoice_lines where invoice_lines.invoice_id = invoice.id
     ),
     'total', invoice.total,
@@ -7921,13 +7977,13 @@ as $$
     'seller', private.setting('seller'),
     'payerType', identities.type,
     'lines', (
-      select json_agg(json_build_object(
+      select coalesce(json_agg(json_build_object(
         'titleAr', invoice_lines.title_ar,
         'titleEn', invoice_lines.title_en,
         'quantity', invoice_lines.quantity,
         'unitPrice', to_char(invoice_lines.unit_price, 'FM999999999990.000'),
         'amount', to_char(invoice_lines.amount, 'FM999999999990.000')
-      ) order by invoice_lines.position)
+      ) order by invoice_lines.position), '[]')
       from public.invoice_lines where invoice_lines.invoice_id = invoices.id
     ),
     'tax', '0.000',
@@ -9508,9 +9564,33 @@ comment on function private.recount_wallets is
   'Job: compares wallets with their entries, 2,000 at a time, and raises an alarm for each that '
   'differs.';
 
+create function private.purge_void_lines() returns bigint
+  language sql
+  security definer -- deletes lines of everybody's invoices, for a job
+  set search_path = ''
+as $$
+  with gone as (
+    delete from public.invoice_lines
+    where (invoice_lines.invoice_id, invoice_lines.position) in (
+      select of_void.invoice_id, of_void.position
+      from public.invoices
+      join public.invoice_lines as of_void on of_void.invoice_id = invoices.id
+      where invoices.state = 'void' and invoices.issued_at < now() - interval '1 year'
+      order by invoices.issued_at
+      limit 1000
+    )
+    returning 1
+  )
+  select count(*) from gone
+$$;
+comment on function private.purge_void_lines is
+  'Job: deletes what invoices were for that were void and a year old. Their numbers stay, so that '
+  'none is missing; what is paid for one all the same goes to the wallet.';
+
 grant execute on function
   private.due_payments, private.give_up_payments, private.due_refunds, private.expire_invoices,
-  private.remind_of_plans, private.renew_plans, private.downgrade_plans, private.recount_wallets
+  private.remind_of_plans, private.renew_plans, private.downgrade_plans, private.recount_wallets,
+  private.purge_void_lines
   to backend;
 
 -- sql/06_properties/1_tables.sql
@@ -9667,7 +9747,8 @@ create table public.properties (
   constraint properties_deleted_say_when check ((status = 'deleted') = (deleted_at is not null))
 );
 
-comment on table public.properties is 'A listing for sale, rent or exchange.';
+comment on table public.properties is
+  'A listing for sale, rent or exchange. Cleaned by private.purge_deleted_listings.';
 comment on column public.properties.ref_no is
   'The number that people read out, shown as KW-104233.';
 comment on column public.properties.owner_identity_id is
@@ -9738,6 +9819,7 @@ create index properties_owner_idx
 create index properties_owner_listed_idx
   on public.properties (owner_identity_id, published_at desc, id desc) where listed;
 create index properties_area_idx on public.properties (governorate_id, area_id);
+create index properties_deleted_idx on public.properties (deleted_at) where status = 'deleted';
 create index properties_expires_idx on public.properties (expires_at) where status = 'active';
 -- For similar listings: same type and kind, near in place and price.
 create index properties_similar_idx
@@ -9751,7 +9833,8 @@ create table public.price_history (
   unlisted_for interval not null default '0'
 );
 comment on table public.price_history is
-  'Every price a listing has had since its first publishing. Written by a trigger, never changed.';
+  'Every price a listing has had since its first publishing. Written by a trigger, never changed. '
+  'Cleaned by private.record_price, and goes with the listing.';
 comment on column public.price_history.price is 'KWD from then on; null is undisclosed.';
 comment on column public.price_history.unlisted_for is
   'How long its listing had not been listed by then since its first publishing.';
@@ -9768,7 +9851,8 @@ create table public.auctions (
   constraint auctions_window_is_forward check (ends_at > starts_at),
   constraint auctions_min_increment_is_positive check (min_increment > 0)
 );
-comment on table public.auctions is 'The auction window of a listing for sale.';
+comment on table public.auctions is
+  'The auction window of a listing for sale. Goes with the listing.';
 comment on column public.auctions.start_price is 'Lowest first bid, KWD.';
 comment on column public.auctions.min_increment is 'Least step between bids, KWD.';
 
@@ -9818,7 +9902,7 @@ create table private.property_cards (
 ) with (fillfactor = 90);
 comment on table private.property_cards is
   'The cards of listed properties, in pieces of JSON text that private.card_text puts together. '
-  'Written by triggers; a property that is not listed has no row.';
+  'Written by triggers; a property that is not listed has no row. Goes with the listing.';
 comment on column private.property_cards.up_to_block is
   'From the opening brace to the key of the block.';
 comment on column private.property_cards.location is
@@ -9853,11 +9937,13 @@ create table public.leads (
   day date not null default (now() at time zone 'Asia/Kuwait')::date,
   constraint leads_once_a_day_key unique (property_id, identity_id, kind, day)
 );
-comment on table public.leads is 'Somebody asked for the contact of a listing.';
+comment on table public.leads is
+  'Somebody asked for the contact of a listing. Cleaned by private.purge_leads.';
 comment on column public.leads.owner_identity_id is 'The owner whose contact was asked for.';
 comment on column public.leads.identity_id is 'Who asked.';
 comment on column public.leads.day is 'The day in Kuwait: who asks twice a day is one lead.';
 create index leads_owner_idx on public.leads (owner_identity_id, created_at desc, id desc);
+create index leads_created_at_idx on public.leads (created_at);
 create index leads_identity_idx on public.leads (identity_id, owner_identity_id);
 
 alter table public.leads enable row level security;
@@ -9878,7 +9964,8 @@ create table private.property_views (
   primary key (property_id, identity_id, day)
 );
 comment on table private.property_views is
-  'Who looked at a listing on a day; kept for two days. Guests are not counted.';
+  'Who looked at a listing on a day; kept for two days. Guests are not counted. Cleaned by '
+  'private.purge_views.';
 comment on column private.property_views.day is 'The day in Kuwait.';
 comment on column private.property_views.counted is 'Whether property_counters.views includes it.';
 create index property_views_uncounted_idx on private.property_views (property_id)
@@ -9895,7 +9982,7 @@ create table private.property_counters (
   favorites bigint not null default 0
 ) with (fillfactor = 70); -- room for the counters to change in place
 comment on table private.property_counters is
-  'How often a listing was seen and saved; one without a row never was.';
+  'How often a listing was seen and saved; one without a row never was. Goes with the listing.';
 comment on column private.property_counters.views is
   'The different viewers of each day, summed; added up by a job.';
 comment on column private.property_counters.favorites is
@@ -9926,8 +10013,8 @@ create table private.listed_records (
 ) with (fillfactor = 90);
 comment on table private.listed_records is
   'The records of listed properties as others see them, in pieces of JSON text that '
-  'private.listed_record_text puts together. Written by triggers; a property that is not listed has '
-  'no row.';
+  'private.listed_record_text puts together. Written by triggers; a property that is not listed '
+  'has no row. Goes with the listing.';
 comment on column private.listed_records.media is
   'The pictures, with the character 1, which JSON cannot contain, for the address of files.';
 comment on column private.listed_records.up_to_owner_name is
@@ -12753,8 +12840,54 @@ $$;
 comment on function private.purge_views is
   'Job: deletes views older than two days; those that could not be counted, after a week.';
 
+create function private.purge_leads() returns bigint
+  language sql
+  security definer -- deletes everybody's old rows, for a job
+  set search_path = ''
+as $$
+  select private.purge('public.leads', 'created_at', '1 year')
+$$;
+comment on function private.purge_leads is 'Job: deletes leads after a year.';
+
+create function private.purge_deleted_listings() returns bigint
+  language plpgsql
+  security definer -- deletes rows of everybody, for a job
+  set search_path = ''
+as $$
+declare
+  gone bigint;
+  ids constant uuid[] := array(
+    select properties.id from public.properties
+    where properties.status = 'deleted' and properties.deleted_at < now() - interval '90 days'
+      -- Whoever decides about it still wants to see it, and its pictures go first.
+      and not exists (
+        select from public.reports
+        where reports.target_type = 'property' and reports.target_id = properties.id
+          and reports.status = 'open'
+      )
+      and not exists (select from public.media where media.property_id = properties.id)
+    order by properties.deleted_at
+    limit 100
+  );
+begin
+  -- Conversations before listings (03_accounts/2_rules_locks.sql). A deleted listing does not come
+  -- back, so what was chosen without a lock still holds.
+  perform from public.conversations where conversations.property_id = any (ids)
+  order by conversations.id for no key update;
+  update public.conversations set property_id = null where conversations.property_id = any (ids);
+  with deleted as (
+    delete from public.properties where properties.id = any (ids) returning 1
+  )
+  select count(*) into gone from deleted;
+  return gone;
+end
+$$;
+comment on function private.purge_deleted_listings is
+  'Job: deletes the rows of listings that were deleted 90 days ago, and all that was kept of them.';
+
 grant execute on function
-  private.expire_listings, private.count_views, private.purge_views
+  private.expire_listings, private.count_views, private.purge_views, private.purge_leads,
+  private.purge_deleted_listings
   to backend;
 
 -- sql/06_properties/8_api.sql
@@ -12879,7 +13012,8 @@ create table public.favorites (
   created_at timestamptz not null default clock_timestamp(),
   primary key (identity_id, property_id)
 );
-comment on table public.favorites is 'A property that an identity has saved, at most once.';
+comment on table public.favorites is
+  'A property that an identity has saved, at most once. Goes with the listing.';
 comment on column public.favorites.identity_id is 'Who saved it; no client can set it.';
 
 -- The first serves list_favorites, the second the cascade from properties and notifying savers.
@@ -13291,7 +13425,8 @@ create table private.search_documents (
 -- which are asked for most, were written last.
 with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.01);
 comment on table private.search_documents is
-  'Listed properties as searches compare them. A property that is not listed has no row.';
+  'Listed properties as searches compare them. A property that is not listed has no row. Goes '
+  'with the listing.';
 comment on column private.search_documents.price is 'KWD; null is undisclosed.';
 comment on column private.search_documents.area_m2 is 'The plot, else the built area.';
 comment on column private.search_documents.lat is
@@ -13382,7 +13517,8 @@ create table private.area_prices (
   computed_at timestamptz not null
 );
 comment on table private.area_prices is
-  'What private.map_area_prices gave without filters some minutes ago: one row, written by a job.';
+  'What private.map_area_prices gave without filters some minutes ago: one row, written by a job. '
+  'Stays: one row.';
 
 -- Which listings have a common word, as bitmaps: how they are read is in 4_reads_common_words.sql.
 create table private.search_common_words (
@@ -13390,7 +13526,8 @@ create table private.search_common_words (
   is_folded boolean not null default false
 );
 comment on table private.search_common_words is
-  'Words that are frequent somewhere, and the terms of all names. Written by jobs.';
+  'Words that are frequent somewhere, and the terms of all names. Written by jobs. Stays: as many '
+  'as there are frequent words.';
 comment on column private.search_common_words.word is
   'A word or term of private.search_documents.document.';
 comment on column private.search_common_words.is_folded is
@@ -13405,7 +13542,8 @@ create table private.search_bits (
   constraint search_bits_are_kept_one_way check (num_nonnulls(bits, places) = 1)
 );
 comment on table private.search_bits is
-  'Which listings of a chunk have a common word, a term of a name, or a strategy (in:auction).';
+  'Which listings of a chunk have a common word, a term of a name, or a strategy (in:auction). '
+  'Stays: as many as there are frequent words and chunks of listings.';
 comment on column private.search_bits.word is
   'As in private.search_common_words, or in: and a strategy.';
 comment on column private.search_bits.chunk is 'ref_no / 8192 of its listings.';
@@ -13420,7 +13558,8 @@ create table private.search_folds (
   oldest timestamptz not null
 );
 comment on table private.search_folds is
-  'The chunks that have bitmaps, and from when to when their listings were published.';
+  'The chunks that have bitmaps, and from when to when their listings were published. Stays: as '
+  'many as there are chunks of listings.';
 comment on column private.search_folds.chunk is 'As in private.search_bits.';
 
 create table private.search_changes (
@@ -13430,7 +13569,8 @@ create table private.search_changes (
   primary key (chunk, id)
 );
 comment on table private.search_changes is
-  'Listings written since the bitmaps of their chunk were, one row for each time.';
+  'Listings written since the bitmaps of their chunk were, one row for each time. Cleaned by '
+  'private.fold_search_words.';
 comment on column private.search_changes.chunk is 'As in private.search_bits.';
 
 create table private.search_names (
@@ -13439,7 +13579,8 @@ create table private.search_names (
   primary key (word, term)
 );
 comment on table private.search_names is
-  'The words of the names and aliases of places, kinds and usages. Written by triggers.';
+  'The words of the names and aliases of places, kinds and usages. Written by triggers. Stays: as '
+  'many as there are names.';
 comment on column private.search_names.word is 'A word, as private.search_text writes it.';
 comment on column private.search_names.term is 'What has that word in a name, as area:salmiya.';
 create index search_names_term_idx on private.search_names (term);
@@ -13452,7 +13593,8 @@ create table private.search_vocabulary (
     constraint search_vocabulary_words_can_be_guessed check (word ~ '^[^0-9:]{3,}$')
 );
 comment on table private.search_vocabulary is
-  'Every word that a listing or a name has had, to find those similar to a misspelt one.';
+  'Every word that a listing or a name has had, to find those similar to a misspelt one. Cleaned '
+  'by private.purge_vocabulary.';
 comment on column private.search_vocabulary.word is
   'As private.search_text writes it, so no term with a colon. Numbers are not guessed at: 104233 is '
   'not nearly 104234.';
@@ -13498,7 +13640,8 @@ create table private.publications (
   primary key (property_id, until) -- so no listing has two open ones
 );
 comment on table private.publications is
-  'From when until when each listing was listed; periods that ended are kept for some hours.';
+  'From when until when each listing was listed; periods that ended are kept for some hours. '
+  'Cleaned by private.purge_publications.';
 comment on column private.publications.property_id is 'The row outlives the listing.';
 comment on column private.publications.published_at is
   'First publishing: its place in the feed, also when it is listed again.';
@@ -13524,7 +13667,8 @@ create table private.office_ranks (
   constraint office_ranks_time_is_forward check (until >= since)
 );
 comment on table private.office_ranks is
-  'Listed offices and their ratings as they were at any moment of the last hours.';
+  'Listed offices and their ratings as they were at any moment of the last hours. Cleaned by '
+  'private.purge_office_ranks.';
 comment on column private.office_ranks.identity_id is 'The row outlives the office.';
 comment on column private.office_ranks.rating is 'Its weighed rating at the time.';
 comment on column private.office_ranks.since is 'From when it was listed with this rating.';
@@ -17006,6 +17150,45 @@ $$;
 comment on function private.purge_office_ranks is
   'Job: deletes ranks that no readable snapshot needs, 1,000 at a time.';
 
+create function private.purge_vocabulary() returns bigint
+  language plpgsql
+  security definer -- deletes from a closed table
+  set search_path = ''
+  set enable_seqscan = off -- else a word that nobody has would be looked for in all listings
+as $$
+declare
+  -- Some pages of the table, anywhere: so all of it is looked at again and again, and nothing has
+  -- to be remembered.
+  pages constant integer := 4;
+  first_page constant bigint := floor(random() *
+    (pg_relation_size('private.search_vocabulary') / current_setting('block_size')::integer));
+  gone bigint;
+begin
+  with looked_at as materialized (
+    select search_vocabulary.ctid as at, search_vocabulary.word from private.search_vocabulary
+    where search_vocabulary.ctid >= format('(%s,0)', first_page)::tid
+      and search_vocabulary.ctid < format('(%s,0)', first_page + pages)::tid
+  ), unused as materialized (
+    select looked_at.at from looked_at
+    where not exists (
+        select from private.search_documents
+        where search_documents.document @@ private.quote_lexeme(looked_at.word)::tsquery
+      )
+      and not exists (select from private.search_names where search_names.word = looked_at.word)
+  ), deleted as (
+    delete from private.search_vocabulary
+    where search_vocabulary.ctid = any (array(select unused.at from unused))
+    returning 1
+  )
+  select count(*) into gone from deleted;
+  return gone;
+end
+$$;
+comment on function private.purge_vocabulary is
+  'Job: deletes words that no listing has any more, of some hundred at a time. A listing that is '
+  'written at this very moment may lose one of its words here until it is written again: then '
+  'nobody who mistypes that word is led to it.';
+
 create function private.rebuild_search_documents() returns bigint
   language plpgsql
   security definer -- writes closed tables
@@ -17057,7 +17240,7 @@ comment on function private.rebuild_search_documents is
 
 grant execute on function
   private.fold_search_words, private.refresh_area_prices, private.purge_publications,
-  private.purge_office_ranks
+  private.purge_office_ranks, private.purge_vocabulary
   to backend;
 
 -- sql/09_media/1_tables.sql
@@ -17110,7 +17293,8 @@ create table public.media (
   constraint media_positions_are_distinct unique (property_id, position) deferrable
 );
 comment on table public.media is
-  'A picture: what is known of a stored file, and what it is used for.';
+  'A picture: what is known of a stored file, and what it is used for. Cleaned by '
+  'private.files_to_remove.';
 comment on column public.media.identity_id is
   'Whose it is: the identity that was acting at the upload.';
 comment on column public.media.name is
@@ -17150,7 +17334,8 @@ create table private.uploads (
   due_at timestamptz not null default now() + interval '1 hour'
 );
 comment on table private.uploads is
-  'An upload that has begun: files of it that have no row are removed when it is due.';
+  'An upload that has begun: files of it that have no row are removed when it is due. Cleaned by '
+  'private.files_to_remove.';
 comment on column private.uploads.id is
   'Its files are named by it, with the number of the file as the last two digits.';
 comment on column private.uploads.created_at is 'When it began; no upload lasts five minutes.';
@@ -17167,7 +17352,8 @@ create table private.upload_sessions (
   primary key (identity_id, id)
 );
 comment on table private.upload_sessions is
-  'The creation of one listing in several steps: what is uploaded in it belongs to the listing.';
+  'The creation of one listing in several steps: what is uploaded in it belongs to the listing. '
+  'Cleaned by private.files_to_remove.';
 comment on column private.upload_sessions.identity_id is
   'Whose it is; the same id of another identity is another session.';
 comment on column private.upload_sessions.id is 'Chosen by the client, or by the first upload.';
@@ -17201,7 +17387,8 @@ create table private.media_scans (
   last_rows_without_file bigint
 );
 comment on table private.media_scans is
-  'How far the job has come that compares files and rows by name, some thousands at a time.';
+  'How far the job has come that compares files and rows by name, some thousands at a time. '
+  'Stays: a row for each bucket.';
 comment on column private.media_scans.after_name is 'How far the scan has come.';
 comment on column private.media_scans.files_without_row is
   'Of the files seen, those that had no row after an hour.';
@@ -17218,7 +17405,8 @@ create table private.stray_files (
   primary key (bucket, name)
 );
 comment on table private.stray_files is
-  'Files without a row, left behind by an upload or found by the scan, to be removed.';
+  'Files without a row, left behind by an upload or found by the scan, to be removed. Cleaned by '
+  'private.files_to_remove.';
 comment on column private.stray_files.removal_due_at is 'When a job next has it removed.';
 create index stray_files_due_idx on private.stray_files (removal_due_at);
 
@@ -18384,7 +18572,8 @@ create table public.conversations (
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table public.conversations is
-  'Two identities about a listing, or about nothing in particular.';
+  'Two identities about a listing, or about nothing in particular. Stays: it belongs to both '
+  'sides.';
 comment on column public.conversations.pair_key is
   'Both identities in order and the listing, if any: what makes two conversations one.';
 comment on column public.conversations.live_key is
@@ -18404,7 +18593,8 @@ create table public.participants (
   active_at timestamptz not null default clock_timestamp(),
   primary key (conversation_id, identity_id)
 );
-comment on table public.participants is 'Who takes part in a conversation: two rows each.';
+comment on table public.participants is
+  'Who takes part in a conversation: two rows each. Goes with the conversation.';
 comment on column public.participants.last_read_seq is
   'Everything up to this number has been read.';
 comment on column public.participants.unread is 'How many of the other''s messages come after it.';
@@ -18440,7 +18630,8 @@ create table public.messages (
     references public.messages (conversation_id, seq),
   constraint messages_of_pictures_have_one check ((type = 'image') = (media_id is not null))
 );
-comment on table public.messages is 'Messages. Rows are added, never changed.';
+comment on table public.messages is
+  'Messages. Rows are added, never changed. Goes with the conversation.';
 comment on column public.messages.seq is 'Its number in the conversation, from 1, without gaps.';
 comment on column public.messages.client_message_id is
   'Given by the sender: the same one sent again is the same message.';
@@ -18460,7 +18651,7 @@ create table public.blocks (
   primary key (account_id, identity_id),
   constraint blocks_is_of_somebody_else check (blocked_account_id <> account_id)
 );
-comment on table public.blocks is 'Identities that an account has blocked.';
+comment on table public.blocks is 'Identities that an account has blocked. Goes with the account.';
 comment on column public.blocks.account_id is 'Who blocks, for all of its identities.';
 comment on column public.blocks.identity_id is 'The identity that was blocked, as it was known.';
 comment on column public.blocks.blocked_account_id is
@@ -20360,7 +20551,7 @@ create table public.admins (
 );
 comment on table public.admins is
   'Who may use /admin. Add or remove a row here, in Studio or by SQL; the last admin cannot be '
-  'removed.';
+  'removed. Goes with the account.';
 comment on column public.admins.role is 'admin: everything there is under /admin.';
 alter table public.admins enable row level security;
 revoke all on public.admins from anon, authenticated, service_role;
@@ -20384,7 +20575,8 @@ create table public.audit (
   after jsonb
 );
 comment on table public.audit is
-  'What admins did, wherever they did it. Nobody can change or delete a row.';
+  'What admins did, wherever they did it. Nobody can change or delete a row. Stays: it is the '
+  'record of what was done.';
 comment on column public.audit.at is 'When the transaction of the change began.';
 -- No foreign keys: an entry outlives what it is about.
 comment on column public.audit.actor_id is
@@ -20472,7 +20664,8 @@ create table public.reports (
   decided_at timestamptz,
   constraint reports_once_key unique (account_id, target_type, target_id)
 );
-comment on table public.reports is 'Complaints to the admins; each account reports a thing once.';
+comment on table public.reports is
+  'Complaints to the admins; each account reports a thing once. Goes with the account.';
 comment on column public.reports.target_type is 'Vocabulary report_target.';
 comment on column public.reports.reason is 'Vocabulary report_reason.';
 comment on column public.reports.note is 'In the reporter''s words; deleted with the account.';
@@ -22489,7 +22682,9 @@ create table public.reviews (
   constraint reviews_are_of_others check (author_identity_id <> subject_identity_id),
   constraint reviews_once_key unique (author_account_id, subject_identity_id)
 );
-comment on table public.reviews is 'Reviews of identities by identities, at most one of each account and subject.';
+comment on table public.reviews is
+  'Reviews of identities by identities, at most one of each account and subject. Goes with the '
+  'account.';
 comment on column public.reviews.author_account_id is
   'Whose identity its author is; filled in by a trigger.';
 comment on column public.reviews.comment is 'Null also once its author is deleted.';
@@ -22510,7 +22705,7 @@ create table private.review_totals (
     check (cardinality(histogram) = 5 and 0 <= all (histogram))
 );
 comment on table private.review_totals is
-  'How often an identity got each rating; kept by a trigger.';
+  'How often an identity got each rating; kept by a trigger. Goes with the identity.';
 comment on column private.review_totals.histogram is
   'How many shown reviews gave 1, 2, 3, 4 and 5.';
 
@@ -23182,7 +23377,8 @@ create table public.notifications (
   created_at timestamptz not null default clock_timestamp(),
   read_at timestamptz
 );
-comment on table public.notifications is 'What an account was notified of; kept for 180 days.';
+comment on table public.notifications is
+  'What an account was notified of; kept for 180 days. Cleaned by private.purge_notifications.';
 comment on column public.notifications.identity_id is
   'Which identity of the account it is about; null: the account itself.';
 comment on column public.notifications.kind is 'One of private.notification_kinds.';
@@ -23241,7 +23437,8 @@ create table public.devices (
   updated_at timestamptz not null default now(),
   primary key (account_id, device_id)
 );
-comment on table public.devices is 'A phone or browser that pushes of an account go to.';
+comment on table public.devices is
+  'A phone or browser that pushes of an account go to. Goes with the account.';
 comment on column public.devices.device_id is 'Given by the app; unique within an account.';
 comment on column public.devices.session_id is 'The sign-in that registered it; it ends with it.';
 comment on column public.devices.push_token is 'Its address at FCM; of one account at a time.';
@@ -23274,7 +23471,8 @@ create table private.notification_events (
   constraint notification_events_have_one_subject check (num_nonnulls(property_id, session_id) = 1)
 );
 comment on table private.notification_events is
-  'Events of which a job notifies everybody they concern.';
+  'Events of which a job notifies everybody they concern. Cleaned by '
+  'private.purge_notification_events.';
 comment on column private.notification_events.kind is 'The kind of notification that it becomes.';
 comment on column private.notification_events.property_id is
   'Which listing; everybody who saved it is notified.';
@@ -23309,7 +23507,8 @@ create table private.deferred_notifications (
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table private.deferred_notifications is
-  'Calls of private.notify that met a lock, with their arguments; a job makes them again.';
+  'Calls of private.notify that met a lock, with their arguments; a job makes them again. Cleaned '
+  'by private.retry_deferred_notifications.';
 alter table private.deferred_notifications enable row level security;
 create policy "nobody but functions of their owner" on private.deferred_notifications
   using (false);
@@ -23318,9 +23517,11 @@ create table private.expiry_warnings (
   property_id uuid primary key references public.properties (id) on delete cascade,
   expires_at timestamptz not null
 );
-comment on table private.expiry_warnings is 'Which owners have been warned of which expiry.';
+comment on table private.expiry_warnings is
+  'Which owners have been warned of which expiry. Cleaned by private.purge_notifications.';
 comment on column private.expiry_warnings.expires_at is
   'Of which expiry; a listing that was renewed has another one.';
+create index expiry_warnings_expires_at_idx on private.expiry_warnings (expires_at);
 alter table private.expiry_warnings enable row level security;
 create policy "nobody but functions of their owner" on private.expiry_warnings using (false);
 
@@ -23357,7 +23558,8 @@ create table private.push_outbox (
   constraint push_outbox_once_key unique (account_id, device_id, collapse_key)
 );
 comment on table private.push_outbox is
-  'Pushes that wait; a row is deleted when it was sent or given up.';
+  'Pushes that wait; a row is deleted when it was sent or given up. Cleaned by '
+  'private.drop_pushes.';
 comment on column private.push_outbox.device_id is
   'When the device is deleted, or its token becomes another account''s, so is the row.';
 comment on column private.push_outbox.notification_id is
@@ -24882,8 +25084,10 @@ create function private.purge_notifications() returns bigint
   set search_path = ''
 as $$
   select private.purge('public.notifications', 'created_at', '180 days')
+    + private.purge('private.expiry_warnings', 'expires_at', '1 day')
 $$;
-comment on function private.purge_notifications is 'Job: deletes notifications after 180 days.';
+comment on function private.purge_notifications is
+  'Job: deletes notifications after 180 days, and warnings once what they warned of has come.';
 
 create function private.purge_notification_events() returns bigint
   language sql
