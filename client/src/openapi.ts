@@ -1970,7 +1970,7 @@ export interface paths {
          * Review an identity after contacting it
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     Needs a real contact before: a conversation with messages from both sides, or a lead. One review of each identity.
+         *     Needs a real contact before: a conversation with messages from both sides, or a lead of an account with a proven phone or email. An account writes one review of each identity.
          */
         post: operations["create_review"];
         delete?: never;
@@ -2040,7 +2040,7 @@ export interface paths {
         put?: never;
         /**
          * Search by one of five strategies
-         * @description Strategies: `standard` finds what is for sale and rent, `exchange` exchanges, `auction` listings with an auction that is coming or running, `deal` prices that dropped by 5 % or more in the last 14 days, `company` listings of verified companies. A cursor belongs to its query: change anything else, and begin again without it. There is no total.
+         * @description Strategies: `standard` finds what is for sale and rent, `exchange` exchanges, `auction` listings with an auction that is coming or running, `deal` prices that dropped by 5 to 50 % in the last 14 days, `company` listings of verified companies. A cursor belongs to its query: change anything else, and begin again without it. There is no total.
          */
         post: operations["search"];
         delete?: never;
@@ -2543,7 +2543,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List similar listings, at most ten
+         * List similar listings, at most ten, two of an account
          * @description Of the same type and kind nearby, the nearest in price first, at most ten.
          */
         get: operations["list_similar_properties"];
@@ -3512,7 +3512,7 @@ export interface components {
             wantedAreaIds: string[];
             /** @description null: none was set. */
             auction: components["schemas"]["Auction"] | null;
-            /** @description A price that dropped by 5 % or more in the last 14 days; else null. */
+            /** @description A price that dropped by 5 to 50 % in the last 14 days; else null. */
             deal: {
                 /** @description By how many percent the price is below the lowest of the 30 days before. */
                 dropPct: number;
@@ -4516,9 +4516,9 @@ export interface components {
             lng: number | null;
             /** @description How many listings it has. */
             count: number;
-            /** @description In dinars; null for fewer than 5 prices. */
+            /** @description In dinars; null for fewer than 5 prices or 3 accounts. */
             medianPrice: components["schemas"]["Money"] | null;
-            /** @description In dinars for a square metre; null for fewer than 5 listings with price and area. */
+            /** @description In dinars for a square metre; null as the other is. */
             medianPricePerM2: components["schemas"]["Money"] | null;
         };
         /** @description A picture that was uploaded. */
@@ -8395,7 +8395,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Every area of Kuwait; no median of fewer than 5 prices. */
+            /** @description Every area of Kuwait; no median of fewer than 5 prices or 3 accounts. */
             200: {
                 headers: {
                     [name: string]: unknown;

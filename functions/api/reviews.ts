@@ -72,8 +72,8 @@ const create = route({
   path: '/',
   summary: 'Review an identity after contacting it',
   description:
-    'Needs a real contact before: a conversation with messages from both sides, or a lead. One ' +
-    'review of each identity.',
+    'Needs a real contact before: a conversation with messages from both sides, or a lead of an ' +
+    'account with a proven phone or email. An account writes one review of each identity.',
   errors: [
     'identity_not_found',
     'property_not_found',

@@ -177,7 +177,7 @@ const similar = route({
   method: 'get',
   path: '/{id}/similar',
   guestCache: slowlyChanged,
-  summary: 'List similar listings, at most ten',
+  summary: 'List similar listings, at most ten, two of an account',
   description: 'Of the same type and kind nearby, the nearest in price first, at most ten.',
   errors: ['property_not_found'],
   request: { params: OneProperty, query: z.strictObject({ fields: Fields }) },

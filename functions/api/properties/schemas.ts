@@ -187,7 +187,7 @@ export const Property = z
     deal: z.object({
       dropPct,
       until: Time.describe('Until when it counts as a deal.'),
-    }).nullable().describe('A price that dropped by 5 % or more in the last 14 days; else null.'),
+    }).nullable().describe('A price that dropped by 5 to 50 % in the last 14 days; else null.'),
     statusReason: text.describe('Why it was rejected or suspended. Shown to the owner only.'),
     pauseReason: z.enum(['unproven_past']).nullable().describe(
       'Shown to the owner only. unproven_past: the email of the account was proven only after this ' +

@@ -106,9 +106,9 @@ const AreaPrices = z
     lat: Latitude.nullable(),
     lng: Longitude.nullable(),
     count: Count.describe('How many listings it has.'),
-    medianPrice: MoneyOrNull.describe('In dinars; null for fewer than 5 prices.'),
+    medianPrice: MoneyOrNull.describe('In dinars; null for fewer than 5 prices or 3 accounts.'),
     medianPricePerM2: MoneyOrNull.describe(
-      'In dinars for a square metre; null for fewer than 5 listings with price and area.',
+      'In dinars for a square metre; null as the other is.',
     ),
   })
   .openapi('AreaPrices', { description: 'What listings in an area cost.' })
@@ -129,7 +129,7 @@ const areas = route({
   responses: {
     200: json(
       pageOf('AreaPricesPage', AreaPrices),
-      'Every area of Kuwait; no median of fewer than 5 prices.',
+      'Every area of Kuwait; no median of fewer than 5 prices or 3 accounts.',
     ),
   },
 })

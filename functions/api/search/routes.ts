@@ -36,9 +36,9 @@ const advanced = route({
   summary: 'Search by one of five strategies',
   description:
     'Strategies: `standard` finds what is for sale and rent, `exchange` exchanges, `auction` ' +
-    'listings with an auction that is coming or running, `deal` prices that dropped by 5 % or ' +
-    'more in the last 14 days, `company` listings of verified companies. A cursor belongs to ' +
-    'its query: change anything else, and begin again without it. There is no total.',
+    'listings with an auction that is coming or running, `deal` prices that dropped by 5 to 50 % ' +
+    'in the last 14 days, `company` listings of verified companies. A cursor belongs to its ' +
+    'query: change anything else, and begin again without it. There is no total.',
   errors: ['range_invalid'],
   reads: true,
   request: body(
