@@ -204,6 +204,7 @@ const reviews: Review[] = [
     'private.claims',
     'private.expect_identity',
     'private.identity_id',
+    'private.holds_licence',
     'private.may_act',
     'private.require_account',
     'private.require_identity',
