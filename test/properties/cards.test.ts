@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { cardOf } from '../support/cards.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
-import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { agePrices, insertListing, insertOrganisation } from '../support/fixtures.ts'
 import { type Listing, publishListing, uniquePrice } from '../support/listings.ts'
 import { jpeg, png } from '../support/pictures.ts'
 import { uploadAvatar, uploadPictures } from '../support/uploads.ts'
@@ -216,6 +216,7 @@ test('a card shows its owner as they are now', async () => {
 test('a price drop leaves the card when it ends', async () => {
   const { id } = await publishListing(seller, { price: 1000 })
   await buyer.post(`/favorites/${id}`)
+  await agePrices(id)
   await seller.patch(`/properties/${id}`, { price: 900 })
   expect(await savedCard(id)).toMatchObject({ price: 900, dropPct: 10 })
   // The end passes while nothing writes the listing.

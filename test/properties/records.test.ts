@@ -1,7 +1,7 @@
 /** The record of a listing that others read is kept as text: true to the listing at every moment. */
 import { beforeEach, expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
-import { insertOrganisation } from '../support/fixtures.ts'
+import { agePrices, insertOrganisation } from '../support/fixtures.ts'
 import { type Listing, publishListing } from '../support/listings.ts'
 import { jpeg, png } from '../support/pictures.ts'
 import { uploadAvatar, uploadPictures } from '../support/uploads.ts'
@@ -131,11 +131,7 @@ test('a company that is no longer verified is not shown as verified', async () =
 })
 
 test('a deal is shown until it ends, also when nothing writes the listing then', async () => {
-  await database().query(
-    `update public.price_history set changed_at = changed_at - interval '7 days'
-     where property_id = $1`,
-    [id],
-  )
+  await agePrices(id)
   await seller.patch(`/properties/${id}`, { price: 900 })
   await shows({ deal: { dropPct: 10 } })
   await database().query(

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { fold, letters } from './world.ts'
-import { insertListing } from '../support/fixtures.ts'
+import { agePrices, insertListing } from '../support/fixtures.ts'
 import { ids } from './results.ts'
 
 let words: string[] = []
@@ -51,7 +51,8 @@ const strategies: Record<string, (person: Person) => Promise<string>> = {
   },
   deal: async (person) => {
     const id = await insertListing(person.identityId, { title_ar: both() })
-    await database().query('update public.properties set price = 90000 where id = $1', [id])
+    await agePrices(id)
+    await database().query('update public.properties set price = 150000 where id = $1', [id])
     return id
   },
 }

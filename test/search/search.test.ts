@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { asCaller, guest, type Person, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
-import { insertOrganisation } from '../support/fixtures.ts'
+import { agePrices, insertOrganisation } from '../support/fixtures.ts'
 import { ids, uniqueWord } from './results.ts'
 
 let seller: Person
@@ -92,6 +92,7 @@ test('each strategy finds its own category only', async () => {
     minIncrement: 100,
   })
   const deal = await described(seller, { type: 'RENT', price: 1000 })
+  await agePrices(deal.id)
   await seller.patch(`/properties/${deal.id}`, { price: 900 })
   await seller.post('/auth/identity/switch', { identityId: companyId })
   const ofCompany = await described(seller, { type: 'EXCHANGE' })

@@ -84,6 +84,13 @@ export async function insertListing(
   return rows[0].id
 }
 
+/** Makes the whole history of a listing's prices so much older: for a week it has no deal. */
+export const agePrices = (id: string, by = '7 days') =>
+  database().query(
+    'update public.price_history set changed_at = changed_at - $2::interval where property_id = $1',
+    [id, by],
+  )
+
 /** What these people say of an identity, which counts as if they had written it. */
 export const insertReviews = (subjectId: string, rating: number, authors: Person[]) =>
   database().query(

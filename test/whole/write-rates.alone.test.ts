@@ -67,7 +67,7 @@ const cases: [rule: string, limit: number, seconds: number, write: Write][] = [
         person.put('/devices', {
           deviceId: 'one',
           platform: 'ios',
-          pushToken: person.id,
+          pushToken: `token-${randomUUID()}`,
         })
       ),
   ],
