@@ -37,6 +37,10 @@ insert into private.rates (rule, max, seconds, note) values
     'changes of the price that a listing shows, by its owner; its other fields may still be changed'),
   ('first_publications', 10, 86400,
     'listings published for the first time per account, beyond twice as many as its plan shows'),
+  ('pushes_messages', 60, 3600,
+    'pushes of messages from the acts of one account to another; in the list they still stand'),
+  ('pushes', 10, 86400,
+    'pushes of everything else from the acts of one account to another; in the list they still stand'),
   ('uploads', 60, 3600, 'uploads per account, each of up to 20 pictures'),
   ('profile', 60, 3600, 'changes of name, settings, password and own pages per account'),
   ('switches', 120, 3600, 'switches of the acting identity per account'),
@@ -224,11 +228,12 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
     'favorite_price_drop, favorite_unavailable', 3),
   ('notification_category', 'listings', 'إعلاناتي', 'My listings',
     'listing_expiring, listing_approved, listing_rejected', 4),
+  ('notification_category', 'reviews', 'التقييمات', 'Reviews', 'review_new', 5),
   ('notification_category', 'billing', 'المدفوعات', 'Payments',
-    'invoice_paid, invoice_failed, refund, plan_expiring', 5),
+    'invoice_paid, invoice_failed, refund, plan_expiring', 6),
   ('notification_category', 'account', 'الحساب', 'Account',
-    'identity_verified, identity_rejected, review_new, security_login, security_password, '
-      'security_provider, system', 6)
+    'identity_verified, identity_rejected, security_login, security_password, security_provider, '
+      'system', 7)
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;

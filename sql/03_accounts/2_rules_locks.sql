@@ -25,7 +25,8 @@
 --  12. what triggers take at the commit     the snapshot of the feed
 --
 -- A rate is counted before all of these (01_base/2_rules_rates.sql), by the account that does it; one
--- of a listing (price_changes) by whoever holds the lock of that listing.
+-- of a listing (price_changes) by whoever holds the lock of that listing, pushes from one account to
+-- another with the devices that they go to.
 --
 -- Rows are locked "for no key update" before a change: "for update" would block foreign keys that
 -- refer to them. No column that changes is part of a key that can be referred to (the unique indexes

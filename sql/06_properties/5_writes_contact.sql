@@ -40,6 +40,8 @@ begin
   where identities.id = property.owner_identity_id;
   if owner_account_id = private.account_id() then
     perform private.refuse_field('id', 'invalid'); -- the caller's own listing
+  elsif private.are_blocked(private.account_id(), owner_account_id) then
+    perform private.refuse(403, 'blocked');
   end if;
 
   -- A closed listing is still seen by link, but can no longer be asked about.
@@ -71,7 +73,7 @@ end
 $$;
 comment on function private.contact_property is
   'Facade: how to reach the owner: call gives phone, whatsapp whatsappUrl, chat conversationId. '
-  'Each way is one lead a day. 404 property_not_found, 409 property_state_conflict with the ways '
-  'that are possible.';
+  'Each way is one lead a day. 404 property_not_found, 403 blocked, 409 property_state_conflict '
+  'with the ways that are possible.';
 
 grant execute on function private.contact_property to authenticated;

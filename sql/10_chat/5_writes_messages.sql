@@ -7,7 +7,7 @@
 -- What a message needs to know of both participants, asked once under the lock of its conversation:
 -- until it is committed neither is blocked or ceases to act.
 create type private.message_ends as (
-  sender_id uuid, sender_name text, sender_topic uuid,
+  sender_id uuid, sender_account_id uuid, sender_name text, sender_topic uuid,
   reader_id uuid, reader_account_id uuid, reader_topic uuid,
   may_be_written_to boolean, muted boolean, notifies boolean, pushes boolean, live_topic text,
   reader_unread bigint, sender_unread bigint, conversation_id uuid
@@ -30,7 +30,7 @@ create function private.message_ends(conversation_id uuid, sender_id uuid)
   rows 1
 begin atomic
   select
-    sender.id, sender.display_name, own.topic,
+    sender.id, own.id, sender.display_name, own.topic,
     identities.id, accounts.id, accounts.topic,
     identities.status = 'active' and private.may_act(accounts)
       and not private.are_blocked(own.id, accounts.id),

@@ -50,7 +50,18 @@ comment on table private.review_totals is
 comment on column private.review_totals.histogram is
   'How many shown reviews gave 1, 2, 3, 4 and 5.';
 
+create table private.review_notices (
+  author_identity_id uuid not null references public.identities (id) on delete cascade,
+  subject_identity_id uuid not null references public.identities (id) on delete cascade,
+  primary key (author_identity_id, subject_identity_id)
+);
+comment on table private.review_notices is
+  'Who has been told, or could have been, that whom reviewed them: once, however often a review is '
+  'deleted and written again. Gone when either identity is closed.';
+create index review_notices_subject_idx on private.review_notices (subject_identity_id);
+
 alter table public.reviews enable row level security;
+alter table private.review_notices enable row level security;
 alter table private.review_totals enable row level security;
 revoke all on public.reviews from anon, authenticated;
 -- author_account_id is left out: whose other identities they are is nobody's to know.
@@ -64,3 +75,4 @@ create policy "people see reviews by their acting identity, and of it what is sh
     or listed and subject_identity_id = (select private.identity_id())
   );
 create policy "nobody but functions of their owner" on private.review_totals using (false);
+create policy "nobody but functions of their owner" on private.review_notices using (false);

@@ -33,9 +33,14 @@ begin
     perform private.refuse(409, 'review_exists');
   end if;
   record := private.review_record(review, author_id);
-  perform private.notify(subject.account_id, subject.id, 'review_new', review.id,
-    jsonb_build_object('from', author_id, 'name', record #>> '{author,displayName}',
-      'rating', review.rating));
+  insert into private.review_notices (author_identity_id, subject_identity_id)
+  values (author_id, subject.id)
+  on conflict do nothing;
+  if found then
+    perform private.notify(subject.account_id, subject.id, 'review_new', review.id,
+      jsonb_build_object('by', private.account_id(), 'from', author_id,
+        'name', record #>> '{author,displayName}', 'rating', review.rating));
+  end if;
   return record;
 end
 $$;

@@ -31,6 +31,9 @@ begin
     where reviews.id = review_id;
   end loop;
   if author.closed then
+    delete from private.review_notices
+    where update_reviews_of_author.identity_id
+      in (review_notices.author_identity_id, review_notices.subject_identity_id);
     update public.reviews set reply = null, replied_at = null
     where reviews.subject_identity_id = update_reviews_of_author.identity_id
       and reviews.reply is not null;

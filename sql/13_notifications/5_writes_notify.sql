@@ -96,10 +96,13 @@ create function private.notify(
   set search_path = ''
 as $$
 declare
+  author_id constant uuid := details ->> 'by';
   known record;
   made public.notifications;
 begin
-  if details ? 'at' then
+  if author_id is not null and private.are_blocked(author_id, notify.account_id) then
+    return null;
+  elsif details ? 'at' then
     -- A job calls, which holds no lock of the account: whoever is being deleted at this moment
     -- would keep the notification.
     perform from public.accounts where accounts.id = notify.account_id for share nowait;
@@ -142,7 +145,7 @@ begin
   end loop;
   if private.wants(known.chosen, known.category, 'push') then
     perform private.queue_push(
-      made, known.category, known.collapses, known.language, known.chosen);
+      made, known.category, known.collapses, known.language, known.chosen, author_id);
   end if;
   return made.id;
 exception
@@ -156,13 +159,14 @@ $$;
 comment on function private.notify is
   'Notifies an account as its preferences say: in the list and live, by push, both or neither. '
   'Part of the transaction that calls it, which it never makes fail. The details of each kind stand '
-  'in 13_notifications/3_records_texts*.sql; from is the identity whose words they are, at when '
-  'it happened if a job notifies later. Gives the id in the list, null for none. Without '
+  'in 13_notifications/3_records_texts*.sql; by is the account whose act it is, of which nothing is '
+  'told across a block, from the identity whose words they are, at when it happened if a job '
+  'notifies later. Gives the id in the list, null for none. Without '
   'broadcast the caller broadcasts it.';
 
 create function private.queue_push(
   made public.notifications, category text, collapses boolean, language text,
-  chosen public.account_settings
+  chosen public.account_settings, author_id uuid
 ) returns void
   language plpgsql
   security definer -- writes a closed table
@@ -177,6 +181,11 @@ begin
   -- All devices before the first push, as whoever deletes one (private.lock_devices).
   perform from public.devices where devices.account_id = made.account_id
   order by devices.device_id for key share;
+  if not found or author_id is not null and (private.count_hit(
+    case category when 'messages' then 'pushes_messages' else 'pushes' end,
+    author_id || ' ' || made.account_id)).hit is null then
+    return;
+  end if;
   insert into private.push_outbox as waiting (account_id, device_id, notification_id,
     from_identity_id, collapse_key, category, title, body, data, exempt, due_at, expires_at)
   select
@@ -199,7 +208,34 @@ begin
 end
 $$;
 comment on function private.queue_push is
-  'Puts a push for each device of the account into the outbox, to be sent after quiet hours.';
+  'Puts a push for each device of the account into the outbox, to be sent after quiet hours: of what '
+  'one author does so many an hour or a day.';
+
+create function private.withdraw_notification(account_id uuid, kind text, entity_id uuid)
+  returns void
+  language plpgsql
+  security definer -- deletes what belongs to somebody else
+  set search_path = ''
+as $$
+begin
+  perform from public.notifications
+  where notifications.account_id = withdraw_notification.account_id
+    and notifications.kind = withdraw_notification.kind
+    and notifications.entity_id = withdraw_notification.entity_id
+  for update;
+  perform private.lock_devices(array[account_id]);
+  delete from private.push_outbox
+  where push_outbox.account_id = withdraw_notification.account_id
+    and push_outbox.data @> jsonb_build_object(
+      'kind', withdraw_notification.kind, 'entityId', withdraw_notification.entity_id);
+  delete from public.notifications
+  where notifications.account_id = withdraw_notification.account_id
+    and notifications.kind = withdraw_notification.kind
+    and notifications.entity_id = withdraw_notification.entity_id;
+end
+$$;
+comment on function private.withdraw_notification is
+  'Takes back a notification whose cause is gone, from the list and from what waits to be pushed.';
 
 create function private.apply_push_preferences(account_id uuid) returns void
   language plpgsql

@@ -83,8 +83,10 @@ create function private.on_lead() returns trigger
   set search_path = ''
 as $$
 begin
-  perform private.notify_listing_owner(properties, 'lead_new', jsonb_build_object('way', new.kind))
-  from public.properties where properties.id = new.property_id;
+  perform private.notify_listing_owner(properties, 'lead_new', jsonb_build_object(
+    'by', identities.account_id, 'way', new.kind))
+  from public.properties, public.identities
+  where properties.id = new.property_id and identities.id = new.identity_id;
   return null;
 end
 $$;

@@ -49,7 +49,8 @@ begin
     where (delivery.ends).pushes
   ) then
     -- The rows have names that no column has: account_settings.notifications would win over the row.
-    perform private.queue_push(made, 'messages', true, accounts.language, chosen)
+    perform private.queue_push(made, 'messages', true, accounts.language, chosen,
+      (delivery.ends).sender_account_id)
     from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
     join public.notifications as made on made.id = counted_ids[delivery.nth]
     join public.accounts on accounts.id = made.account_id
@@ -70,6 +71,7 @@ create function private.message_details(delivery private.message_delivery) retur
 as $$
 begin
   return jsonb_build_object(
+    'by', (delivery.ends).sender_account_id,
     'from', (delivery.ends).sender_id, 'name', (delivery.ends).sender_name,
     'type', (delivery.message).type, 'preview', private.message_excerpt(delivery.message));
 end

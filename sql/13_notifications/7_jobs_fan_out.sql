@@ -105,8 +105,12 @@ create function private.listing_event_details(event private.notification_events)
 as $$
 declare
   property public.properties;
+  owner jsonb; -- whose act it is
 begin
   select * into property from public.properties where properties.id = event.property_id;
+  owner := jsonb_build_object('from', property.owner_identity_id, 'by', (
+    select identities.account_id from public.identities
+    where identities.id = property.owner_identity_id));
   -- What holds now counts, not what held when it happened.
   if event.kind = 'favorite_price_drop' then
     if not property.listed or (property.price < (event.details ->> 'before')::numeric) is not true
@@ -117,7 +121,7 @@ begin
       ) then
       return null;
     end if;
-    return jsonb_build_object('from', property.owner_identity_id,
+    return owner || jsonb_build_object(
       'titleAr', property.title_ar, 'titleEn', property.title_en,
       'type', property.type, 'price', property.price, 'before', event.details -> 'before');
   end if;
@@ -131,7 +135,7 @@ begin
   end if;
   return jsonb_build_object('status', property.status) || case
     when not private.is_withdrawn(property)
-      then jsonb_build_object('from', property.owner_identity_id,
+      then owner || jsonb_build_object(
         'titleAr', property.title_ar, 'titleEn', property.title_en)
     else '{}' end;
 end

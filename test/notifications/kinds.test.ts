@@ -143,7 +143,7 @@ test('every category of the preferences has its kinds, as the vocabulary says', 
        where category = code) as kinds
      from public.vocabularies where vocabulary = 'notification_category'`,
   )
-  expect(rows).toHaveLength(6)
+  expect(rows).toHaveLength(7)
   for (const { note, kinds } of rows) expect(kinds).toBe(note)
 })
 

@@ -1,6 +1,7 @@
 /** Pushes from the outbox to a stub of FCM, by a process of the jobs that has its settings. */
 import { startPushes } from './push/process.ts'
 import './push/acts.ts'
+import './push/between.ts'
 import './push/sending.ts'
 import './push/answers.ts'
 import './push/processes.ts'

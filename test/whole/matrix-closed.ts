@@ -122,6 +122,11 @@ export const closedTables: Record<string, Table> = {
     `insert into private.response_measures (identity_id) values (:identity)
      on conflict do nothing`,
   ),
+  'private.review_notices': closed(
+    'subject_identity_id',
+    `insert into private.review_notices (author_identity_id, subject_identity_id)
+     values (:identity, :identity)`,
+  ),
   'private.review_totals': closed(
     'identity_id',
     'insert into private.review_totals (identity_id) values (:identity)',

@@ -10,8 +10,9 @@ const categories = {
   leads: 'Who asked how to contact me.',
   favorites: 'Price drops and endings of listings that I saved.',
   listings: 'Decisions on my listings, and their endings.',
+  reviews: 'Reviews of me and of my identities.',
   billing: 'Invoices, refunds and plans.',
-  account: 'Sign-ins, passwords, identities, reviews and word from the service.',
+  account: 'Sign-ins, passwords, identities and word from the service.',
 }
 const channels = {
   push: 'As a push to my devices.',

@@ -107,7 +107,8 @@ const contact = route({
   summary: 'Get a way to contact the owner; counts as a lead',
   description:
     'Of what the owner allows: `call` gives a phone, `whatsapp` an address to open, `chat` a ' +
-    'conversation. Counts as a lead of the owner. At most 30 a day.',
+    'conversation. Counts as a lead of the owner. At most 30 a day. Refused where one has blocked ' +
+    'the other.',
   errors: ['property_not_found', 'property_state_conflict', 'blocked'],
   idempotent: true,
   request: {
