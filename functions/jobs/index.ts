@@ -21,6 +21,7 @@ import { sendPushes } from './push.ts'
  */
 const sqlJobs: BackendFunction[] = [
   'delete_due_accounts',
+  'tell_of_stopped_deletions',
   'end_suspensions',
   'expire_licences',
   'expire_invoices',

@@ -25,6 +25,35 @@ $$;
 comment on function private.surplus_room is
   'How much can still be refunded of a payment that came after its invoice was paid.';
 
+create function private.went_to_wallet(invoice public.invoices, payment public.payments)
+  returns boolean
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select invoice.credited or payment.state is not distinct from 'surplus'
+$$;
+comment on function private.went_to_wallet is
+  'Whether the money of an invoice, or of a payment that came after it was paid, lies in the wallet: '
+  'then its refund to the source is held there until the provider has answered.';
+
+create function private.held_for_refunds(identity_id uuid) returns numeric
+  language sql
+  stable
+  security definer -- reads everybody's refunds, for a job
+  set search_path = ''
+as $$
+  select coalesce(sum(refunds.amount), 0)
+  from public.invoices
+  join public.refunds on refunds.invoice_id = invoices.id
+  left join public.payments on payments.id = refunds.payment_id
+  where invoices.identity_id = held_for_refunds.identity_id
+    and refunds.state = 'requested' and refunds.destination = 'source'
+    and private.went_to_wallet(invoices, payments)
+$$;
+comment on function private.held_for_refunds is
+  'What the wallet of an identity has to hold: refunds that are under way.';
+
 create function private.can_deliver(invoice public.invoices) returns boolean
   language sql
   stable

@@ -8,6 +8,7 @@ as $$
 declare
   refund public.refunds;
   invoice public.invoices;
+  payment public.payments;
 begin
   update public.refunds set state = 'rejected'
   where refunds.id = refund_id and refunds.state = 'requested'
@@ -16,7 +17,8 @@ begin
     return;
   end if;
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
-  if invoice.credited then
+  select * into payment from public.payments where payments.id = refund.payment_id;
+  if private.went_to_wallet(invoice, payment) then
     perform private.move_money(
       private.wallet_of(invoice.identity_id, 'held'), private.wallet_of(invoice.identity_id),
       refund.amount, 'release', 'release', refund.id, invoice.id);
@@ -50,7 +52,7 @@ begin
   insert into public.refunds (invoice_id, payment_id, destination, amount, reason, provider_ref)
   values (invoice.id, payment.id, 'source', amount, 'made at the provider', answer ->> 'refundRef')
   returning id into made;
-  if invoice.credited or is_surplus then
+  if private.went_to_wallet(invoice, payment) then
     select wallets.balance into available from public.wallets
     where wallets.id = private.wallet_of(invoice.identity_id) for no key update;
     if available < amount then

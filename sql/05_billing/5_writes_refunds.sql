@@ -11,18 +11,14 @@ as $$
 declare
   refund public.refunds;
   invoice public.invoices;
-  -- A surplus payment went to the wallet and is no part of the invoice.
-  is_surplus boolean;
+  payment public.payments;
   from_wallet uuid;
 begin
   select * into refund from public.refunds where refunds.id = refund_id;
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
-  is_surplus := exists (
-    select from public.payments
-    where payments.id = refund.payment_id and payments.state = 'surplus'
-  );
+  select * into payment from public.payments where payments.id = refund.payment_id;
   from_wallet := case
-    when not invoice.credited and not is_surplus then private.system_account('sales')
+    when not private.went_to_wallet(invoice, payment) then private.system_account('sales')
     when refund.admin_id is null then private.wallet_of(invoice.identity_id)
     else private.wallet_of(invoice.identity_id, 'held')
   end;
@@ -34,7 +30,8 @@ begin
     -- The provider has paid it back, whatever the wallet still holds.
     case when refund.admin_id is null then private.system_account('adjustments') end);
   update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
-  if not is_surplus then
+  -- A surplus payment is no part of the invoice.
+  if payment.state is distinct from 'surplus' then
     update public.invoices
     set refunded = invoices.refunded + refund.amount,
         state = case when invoices.refunded + refund.amount = invoices.total then 'refunded'
@@ -98,7 +95,7 @@ begin
   end if;
   -- What went to the wallet cannot be refunded to it, and what came from it has no other source.
   if start_refund.destination not in ('wallet', 'source')
-    or start_refund.destination = 'wallet' and (invoice.credited or is_surplus)
+    or start_refund.destination = 'wallet' and private.went_to_wallet(invoice, payment)
     or start_refund.destination = 'source' and payment.id is null then
     perform private.refuse_field('to', 'invalid');
   elsif start_refund.destination = 'source' and not may_ask then
@@ -115,7 +112,7 @@ begin
   returning id into made;
   if start_refund.destination = 'wallet' then
     perform private.book_refund(made);
-  elsif invoice.credited or is_surplus then
+  elsif private.went_to_wallet(invoice, payment) then
     perform private.move_money(
       private.wallet_of(invoice.identity_id), private.wallet_of(invoice.identity_id, 'held'),
       amount, 'hold', 'hold', made, invoice.id);

@@ -256,10 +256,13 @@ begin
   select recounts.last_wallet_id into last from private.recounts
   where recounts.name = 'wallets' for update;
   for counted in
-    select wallets.id, wallets.balance, (
-      select coalesce(sum(wallet_entries.amount), 0) from public.wallet_entries
-      where wallet_entries.wallet_id = wallets.id
-    ) as summed
+    select wallets.id, wallets.balance,
+      (
+        select coalesce(sum(wallet_entries.amount), 0) from public.wallet_entries
+        where wallet_entries.wallet_id = wallets.id
+      ) as summed,
+      case wallets.part when 'held' then private.held_for_refunds(wallets.identity_id) end
+        as refunds
     from public.wallets
     where wallets.id > last and wallets.system_account is null
     order by wallets.id
@@ -268,6 +271,10 @@ begin
     if counted.balance <> counted.summed then
       perform private.raise_alarm('wallet_differs', counted.id::text,
         jsonb_build_object('balance', counted.balance, 'summed', counted.summed));
+    end if;
+    if counted.balance <> counted.refunds then
+      perform private.raise_alarm('wallet_held', counted.id::text,
+        jsonb_build_object('held', counted.balance, 'refunds', counted.refunds));
     end if;
     last := counted.id;
     done := done + 1;
@@ -281,8 +288,8 @@ begin
 end
 $$;
 comment on function private.recount_wallets is
-  'Job: compares wallets with their entries, 2,000 at a time, and raises an alarm for each that '
-  'differs.';
+  'Job: compares wallets with their entries, and what is held with the refunds under way, 2,000 at a '
+  'time, and raises an alarm for each that differs.';
 
 create function private.purge_void_lines() returns bigint
   language sql

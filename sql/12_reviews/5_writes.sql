@@ -11,6 +11,7 @@ declare
   author_id uuid := private.lock_identity();
   clean text := private.clean_review_text(create_review.comment, 'comment');
   subject public.identities;
+  is_first boolean;
   review public.reviews;
   record json;
 begin
@@ -21,6 +22,10 @@ begin
   where identities.id = create_review.identity_id;
   perform private.check_may_review(author_id, subject, create_review.property_id);
 
+  insert into private.review_notices (author_identity_id, subject_identity_id)
+  values (author_id, subject.id)
+  on conflict do nothing;
+  is_first := found;
   insert into public.reviews (
     author_identity_id, subject_identity_id, property_id, rating, comment
   )
@@ -33,10 +38,7 @@ begin
     perform private.refuse(409, 'review_exists');
   end if;
   record := private.review_record(review, author_id);
-  insert into private.review_notices (author_identity_id, subject_identity_id)
-  values (author_id, subject.id)
-  on conflict do nothing;
-  if found then
+  if is_first then
     perform private.notify(subject.account_id, subject.id, 'review_new', review.id,
       jsonb_build_object('by', private.account_id(), 'from', author_id,
         'name', record #>> '{author,displayName}', 'rating', review.rating));

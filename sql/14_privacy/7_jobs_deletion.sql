@@ -45,4 +45,72 @@ $$;
 comment on function private.delete_due_accounts is
   'Job: deletes users whose 14 days are over; triggers make their accounts anonymous.';
 
-grant execute on function private.delete_due_accounts to backend;
+create function private.tell_of_stopped_deletion(account_id uuid) returns boolean
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  owed text[];
+  due timestamptz;
+begin
+  select accounts.delete_at into due from public.accounts
+  where accounts.id = tell_of_stopped_deletion.account_id
+    and accounts.status = 'deletion_requested'
+  for share skip locked;
+  owed := private.obligations(account_id);
+  if due is null or owed = '{}' then
+    return false;
+  end if;
+  perform private.raise_alarm('deletion_stopped', account_id::text,
+    jsonb_build_object('obligations', owed, 'deleteAt', due));
+  perform private.notify(account_id, null, 'system', null, jsonb_build_object('at', now(),
+    'titleAr', 'لم يُحذف حسابك',
+    'bodyAr', case when 'money' = any (owed)
+      then 'وصل مبلغ إلى محفظتك بعد أن طلبت حذف حسابك. اصرفه أو راسل الدعم لاسترداده، ثم اطلب الحذف '
+        'من جديد'
+      else 'لديك مزاد لم ينتهِ بعد. اطلب الحذف من جديد بعد انتهائه' end,
+    'titleEn', 'Your account was not deleted',
+    'bodyEn', case when 'money' = any (owed)
+      then 'Money came to your wallet after you had asked for the deletion. Spend it or ask '
+        'support to refund it, then ask for the deletion again'
+      else 'You have an auction that is not over. Ask for the deletion again after it' end));
+  return true;
+end
+$$;
+comment on function private.tell_of_stopped_deletion is
+  'An account that is due and still owes or is owed something: an alarm, and a notification for its '
+  'owner, who may sign in again.';
+
+create function private.tell_of_stopped_deletions() returns bigint
+  language plpgsql
+  security definer -- reads and writes what is closed to clients, for a job
+  set search_path = ''
+as $$
+begin
+  update private.alarms set settled_at = now(), settled_note = 'nothing stops it any more'
+  where alarms.kind = 'deletion_stopped' and alarms.settled_at is null and not exists (
+    select from public.accounts
+    where accounts.id::text = alarms.subject_id and accounts.status = 'deletion_requested'
+      and accounts.delete_at <= now() and private.obligations(accounts.id) <> '{}'
+  );
+  return private.for_each('tell_of_stopped_deletion', array(
+    select accounts.id::text from public.accounts
+    where accounts.status = 'deletion_requested' and accounts.delete_at <= now()
+      and private.obligations(accounts.id) <> '{}'
+      and not exists (
+        select from private.alarms
+        where alarms.kind = 'deletion_stopped' and alarms.subject_id = accounts.id::text
+          and alarms.settled_at is null
+      )
+      and not private.failed_recently('tell_of_stopped_deletion', accounts.id::text)
+    order by accounts.delete_at
+    limit 100
+  ));
+end
+$$;
+comment on function private.tell_of_stopped_deletions is
+  'Job: tells admins and the owner of each deletion that money or an auction stops, once. It goes on '
+  'by itself when that is settled.';
+
+grant execute on function private.delete_due_accounts, private.tell_of_stopped_deletions
+  to backend;

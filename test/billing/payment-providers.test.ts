@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { makeAdmin } from '../support/admins.ts'
 import { tapSignature, webhookV1, webhookV2 } from './stub-payments.ts'
-import { alarmsAbout, returnUrl, topUpInvoice, walletOf } from '../support/money.ts'
+import { alarmsAbout, findPlan, returnUrl, topUpInvoice, walletOf } from '../support/money.ts'
 import { database, signUp } from '../support/client.ts'
 import { hasStack, startFacade } from '../support/facade.ts'
 import { waitUntil } from '../support/wait.ts'
@@ -16,6 +16,14 @@ import {
   useProvider,
 } from './provider.ts'
 import { runJobsOf } from '../support/jobs.ts'
+
+/** Makes a refund that the provider has not answered due for a look. */
+const ageRefund = (id: string) =>
+  database().query(
+    `update public.refunds set created_at = now() - interval '1 hour', looked_up_at = null
+     where id = $1 and state = 'requested'`,
+    [id],
+  )
 
 describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
   const provider = useProvider(kind)
@@ -240,16 +248,52 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     if (kind === 'tap') refund!.status = 'DECLINED'
     else refund!.RefundStatus = 'Canceled'
     await waitUntil('the refund that the job found', async () => {
-      await runJobsOf(provider.facade, () =>
-        database().query(
-          `update public.refunds set created_at = now() - interval '1 hour', looked_up_at = null
-           where id = $1 and state = 'requested'`,
-          [body.refund.id],
-        ))
+      await runJobsOf(provider.facade, () => ageRefund(body.refund.id))
       return (await walletOf(person)).held === 0
     })
     expect(await walletOf(person)).toMatchObject({ available: 10, held: 0 })
     expect(await stateOf(invoice, person)).toBe('paid')
+    expect(await alarmsAbout(body.refund.id)).toEqual(['refund_rejected'])
+  })
+
+  test('WAL-05 a surplus of a plan that the provider does not refund is money to spend again', async () => {
+    const [admin, person] = await Promise.all([signUp(), signUp()])
+    await makeAdmin(admin)
+    const { id: planId, price } = await findPlan(person, 'plus')
+    const { body: { invoice } } = await person.post('/plans/subscribe', {
+      planId,
+      payWith: 'invoice',
+    })
+    const first = (await begin(invoice, person)).body
+    const [late] = provider.stub.madeFor(first.paymentId)
+    settle(late, false)
+    await deliver(webhookOf(late))
+    const [charge] = provider.stub.madeFor((await begin(invoice, person)).body.paymentId)
+    settle(charge, true)
+    await deliver(webhookOf(charge))
+    settle(late, true)
+    await deliver(webhookOf(late))
+    expect(await walletOf(person)).toMatchObject({ available: price, held: 0 })
+    const { status, body } = await ask(
+      provider.facade,
+      'POST',
+      `/admin/invoices/${invoice.id}/refund`,
+      {
+        sent: { to: 'source', reason: 'دفعة مكررة', paymentId: first.paymentId },
+        person: admin,
+      },
+    )
+    expect(status).toBe(200)
+    expect(await walletOf(person)).toMatchObject({ available: 0, held: price })
+    const [[, refund]] = [...provider.stub.refunds].slice(-1) as [string, Json][]
+    if (kind === 'tap') refund!.status = 'DECLINED'
+    else refund!.RefundStatus = 'Canceled'
+    await waitUntil('the refund that the job found', async () => {
+      await runJobsOf(provider.facade, () => ageRefund(body.refund.id))
+      return (await walletOf(person)).held === 0
+    })
+    expect(await walletOf(person)).toMatchObject({ available: price, held: 0 })
+    expect((await person.get('/plans/current')).body.plan.code).toBe('plus')
     expect(await alarmsAbout(body.refund.id)).toEqual(['refund_rejected'])
   })
 

@@ -3,6 +3,16 @@ import { database, guest, inboxOf, signIn, signUp } from '../support/client.ts'
 import { ageCodes, codeSentBy, signUpByPhone, wrongCode } from '../support/codes.ts'
 import { refusal } from '../support/problems.ts'
 import { drain } from '../support/jobs.ts'
+import {
+  alarmsAbout,
+  createCharge,
+  hasSandbox,
+  submitSandboxPage,
+  topUpInvoice,
+  walletOf,
+} from '../support/money.ts'
+import { notificationsOf } from '../support/notifications.ts'
+import { signUpAdmin } from '../support/admins.ts'
 import { logIn, wrong } from '../accounts/password-requests.ts'
 
 test('requesting deletion signs out, and signing in again cancels it', async () => {
@@ -99,3 +109,59 @@ test('a requested deletion is carried out after fourteen days', async () => {
   expect(await users()).toEqual([{ status: 'deleted', phone: null, user: false }])
   expect(await logIn(identifier, password)).toMatchObject(wrong)
 })
+
+/** Somebody whose deletion is due, and who was paid something after asking for it. */
+async function paidTooLate() {
+  const person = await signUp()
+  const invoice = await topUpInvoice(person)
+  const { ref } = await createCharge(person, invoice)
+  await submitSandboxPage(ref, 'fail', 'once')
+  const { password } = person
+  expect(await person.post('/auth/me/delete', { password })).toMatchObject({ status: 202 })
+  await submitSandboxPage(ref, 'pay', 'once')
+  await database().query('update public.accounts set delete_at = now() where id = $1', [person.id])
+  for (let times = 0; times < 2; times++) {
+    await drain('delete_due_accounts')
+    await drain('tell_of_stopped_deletions')
+  }
+  expect(await alarmsAbout(person.id)).toEqual(['deletion_stopped'])
+  return { person, invoice }
+}
+
+const settledAlarms = async (subject: string) =>
+  (await database().query(
+    `select from private.alarms
+     where kind = 'deletion_stopped' and subject_id = $1 and settled_at is not null`,
+    [subject],
+  )).rowCount
+
+test.runIf(hasSandbox)('a deletion that late money stops is an alarm, and told once', async () => {
+  const { person } = await paidTooLate()
+  const again = await signIn(person.identifier, person.password)
+  expect((await walletOf(again)).available).toBe(10)
+  expect(await notificationsOf(again, 'system')).toMatchObject([{
+    titleAr: 'لم يُحذف حسابك',
+    titleEn: 'Your account was not deleted',
+    readAt: null,
+  }])
+  await drain('tell_of_stopped_deletions')
+  expect(await settledAlarms(person.id)).toBe(1)
+  expect(await notificationsOf(again, 'system')).toHaveLength(1)
+})
+
+test.runIf(hasSandbox)(
+  'a deletion goes on by itself when what stopped it is refunded',
+  async () => {
+    const { person, invoice } = await paidTooLate()
+    const admin = await signUpAdmin()
+    const sent = { to: 'source', reason: 'طلب الحذف' }
+    expect((await admin.post(`/admin/invoices/${invoice.id}/refund`, sent)).status).toBe(200)
+    await drain('delete_due_accounts')
+    const { rows } = await database().query('select status from public.accounts where id = $1', [
+      person.id,
+    ])
+    expect(rows).toEqual([{ status: 'deleted' }])
+    await drain('tell_of_stopped_deletions')
+    expect(await settledAlarms(person.id)).toBe(1)
+  },
+)

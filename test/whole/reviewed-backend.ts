@@ -54,6 +54,7 @@ export const ofBackend: Review[] = [
   ]],
   ['backend', 'jobs', [
     'private.delete_due_accounts',
+    'private.tell_of_stopped_deletions',
     'private.end_suspensions',
     'private.expire_licences',
     'private.expire_listings',
