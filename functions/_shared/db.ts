@@ -169,6 +169,11 @@ function firstRow({ rows }: pg.QueryResult): Rows[number] {
   return row
 }
 
+let fullAt = -Infinity
+
+/** Whether Postgres had no room left for something within the last half a minute. */
+export const diskWasFull = () => Date.now() - fullAt < 30_000
+
 /** Whatever happens, nothing of a message stays on the pooled connection. */
 async function runQuery(text: string, time: number, from: pg.Pool): Promise<Rows> {
   const client = await connect(from)
@@ -183,6 +188,7 @@ async function runQuery(text: string, time: number, from: pg.Pool): Promise<Rows
     if (connectionLost.test(String((error as Error).message))) {
       Object.assign(error as Error, { code: 'POOL' })
     }
+    if ((error as pg.DatabaseError).code === '53100') fullAt = Date.now()
     throw error
   } finally {
     client.release(broken)

@@ -7,18 +7,22 @@ export const jsonHeaders = { 'Content-Type': 'application/json; charset=UTF-8' }
 
 export const prefersEnglish = (acceptLanguage = '') => /^\s*en\b/i.test(acceptLanguage)
 
-/** The body of an error; `requestId` is the number under which the log has it. */
+/**
+ * The body of an error; `requestId` is the number under which the log has it. Every 429 and 503 says
+ * when to try again.
+ */
 export function errorBody(
   code: ErrorCode,
   detail: Detail,
   { english, requestId }: { english: boolean; requestId: string },
 ) {
-  const [, ar, en] = errors[code]
-  const { fields, ...details } = detail
+  const [status, ar, en] = errors[code]
+  const waits = status === 429 || status === 503
+  const { fields, ...details }: Detail = waits ? { retryAfter: 2, ...detail } : detail
   const fill = (text: string) =>
     text.replace(/\{(\w+)\}/g, (_, name) => {
       if (name === 'requestId') return requestId
-      if (name === 'seconds') return String(detail.retryAfter ?? '')
+      if (name === 'seconds') return String(details.retryAfter ?? '')
       if (name === 'type') return typeName(details.required, text === en)
       return String(details[name] ?? '')
     })

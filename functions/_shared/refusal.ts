@@ -39,7 +39,8 @@ const codesBySqlState: Record<string, ErrorCode> = {
   '23503': 'not_found', // foreign_key_violation
   '40001': 'service_unavailable', // serialization_failure
   '40P01': 'service_unavailable', // deadlock_detected
-  '53300': 'service_unavailable', // too_many_connections
+  '25006': 'service_unavailable', // read_only_sql_transaction: a full disk makes the platform do so
+  '25P03': 'service_unavailable', // idle_in_transaction_session_timeout
   '55P03': 'service_unavailable', // lock_not_available
   '57014': 'service_unavailable', // query_canceled: the statement's time limit
   '57P01': 'service_unavailable', // admin_shutdown
@@ -60,7 +61,8 @@ export function classifyError(
   }
   if (state === '42501') return { code: caller.role === 'anon' ? 'token_missing' : 'admin_only' }
   const known = codesBySqlState[state] ??
-    (/^(08|22)/.test(state) || isConnectionError(state)
+    // connection_exception, data_exception, insufficient_resources
+    (/^(08|22|53)/.test(state) || isConnectionError(state)
       ? state.startsWith('22') ? 'validation_failed' : 'service_unavailable'
       : undefined)
   const cause = known && known !== 'service_unavailable' ? undefined : `${state} ${thrown.message}`

@@ -1,7 +1,7 @@
 /** The service itself: its health and the table of errors. */
 import { z } from '@hono/zod-openapi'
 import { alarm } from '../_shared/alarms.ts'
-import { backendOnReserve } from '../_shared/db.ts'
+import { backendOnReserve, diskWasFull } from '../_shared/db.ts'
 import { env } from '../_shared/env.ts'
 import { errors } from '../_shared/errors.ts'
 import { fetchService } from '../_shared/http-client.ts'
@@ -30,7 +30,9 @@ const health = route({
         status: z.enum(['ok', 'degraded']).describe(
           '`degraded` where a part or the jobs fail, or no SMS can be sent.',
         ),
-        database: state,
+        database: z.enum(['ok', 'down', 'read_only', 'full']).describe(
+          '`read_only`, `full`: it answers, and whatever writes is 503.',
+        ),
         auth: state,
         storage: state,
         realtime: state,
@@ -88,7 +90,11 @@ async function isHealthy(path: string, check: (body: Record<string, unknown>) =>
 
 async function checkParts() {
   const [database, auth, storage, realtime] = await Promise.all([
-    withTimeout(timeLimit, backendOnReserve<{ jobsRan: boolean }>('health', {}), 'timeout')
+    withTimeout(
+      timeLimit,
+      backendOnReserve<{ jobsRan: boolean; readOnly: boolean }>('health', {}),
+      'timeout',
+    )
       .catch(() => undefined),
     isHealthy('/auth/v1/health', ({ name }) => name === 'GoTrue'),
     isHealthy('/storage/v1/health', ({ healthy }) => healthy === true),
@@ -97,6 +103,9 @@ async function checkParts() {
   // Nothing else reports that no job runs any more.
   if (database && !database.jobsRan) alarm('jobs_late', 'jobs')
   const stateOf = (up: unknown) => (up ? 'ok' : 'down')
+  const refusesWrites = database?.readOnly ? 'read_only' : database && diskWasFull() && 'full'
+  if (refusesWrites) alarm('writes_refused', 'database', { state: refusesWrites })
+  const well = database?.jobsRan && !refusesWrites && auth && storage && realtime && smsAsWanted
   return {
     status: database?.jobsRan && auth && storage && realtime && smsAsWanted ? 'ok' : 'degraded',
     database: stateOf(database),

@@ -4,6 +4,7 @@
 import { createHmac } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
+import { unavailable } from '../proxy/answers.ts'
 import { clientOf, type Credentials, peerOf } from '../proxy/credentials.ts'
 import { forward } from '../proxy/forward.ts'
 import { type KeyRing, publicKeys, type StoredKey, storedKeys } from '../stack/signing-keys.ts'
@@ -106,7 +107,7 @@ export async function forwardToRealAuth(
     port: stack.ports.auth,
     path: request.url!.slice('/auth/v1'.length),
     peer: peerOf(request),
-    unavailable: () => response.writeHead(503, { 'retry-after': '1' }).end(),
+    unavailable: unavailable(response),
   }, {
     ...(authorization && { authorization }),
     'sb-forwarded-for': clientOf(request, credentials),

@@ -20,8 +20,16 @@ function openApp(stack: Stack, role: string, schemas: string[], studio: boolean)
   // All processes of a stack share 60 connections with other clients.
   const connection = createPostgresConnection({
     url: stack.databaseUrl(role),
-    postgresOptions: { onnotice() {}, max: studio ? 2 : 4, idle_timeout: 10 },
+    postgresOptions: {
+      onnotice() {},
+      max: studio ? 2 : 4,
+      idle_timeout: 10,
+      // The package has made text of JSON arguments already; the driver would quote that once more.
+      ...(studio ? {} : { types: { json: jsonType(114), jsonb: jsonType(3802) } }),
+    },
   })
+  // Else its first calls grant rights, all at once, until Postgres refuses one for the sake of another.
+  Object.assign(connection, { rlsState: 'active' })
   const { secrets } = stack
   const app = new App(
     {
@@ -39,14 +47,25 @@ function openApp(stack: Stack, role: string, schemas: string[], studio: boolean)
       options: { server: { disableStudio: !studio, ...(studio ? { apiKeys: false } : {}) } },
     } as never,
   )
-  return { fetch: (request: Request) => app.fetch(request), close: () => connection.close() }
+  return {
+    fetch: (request: Request) => app.fetch(request),
+    close: () => connection.close(),
+    functions: async () => (await connection.introspect({ useCache: true })).functions ?? [],
+  }
 }
 
+const jsonType = (oid: number) => ({
+  to: oid,
+  from: [oid],
+  serialize: (text: string) => text,
+  parse: (text: string) => JSON.parse(text),
+})
+
 /** The Data API; only the proxy calls it, with a token that it made. */
-function restServer(fetch: Fetch): Server {
+function restServer({ fetch, functions }: ReturnType<typeof openApp>): Server {
   return createServer((request, response) => {
     if (!request.url!.startsWith('/rest/v1/')) return response.writeHead(404).end()
-    void pass(request, response, async (incoming) => await asPostgrest(incoming, fetch))
+    void pass(request, response, (incoming) => asPostgrest(incoming, fetch, functions))
   })
 }
 
@@ -105,7 +124,7 @@ const rest = openApp(stack, 'data_api', schemas, false)
 const studio = openApp(stack, 'studio', ['public', ...schemas, 'private', 'auth', 'storage'], true)
 const studioSql = postgres(stack.databaseUrl('studio'), { onnotice() {}, max: 1, idle_timeout: 10 })
 const servers: [Server, number][] = [
-  [restServer(rest.fetch), stack.ports.dataApi],
+  [restServer(rest), stack.ports.dataApi],
   [studioServer(stack, studio.fetch, studioSql), stack.ports.studio],
 ]
 // The first call reads the whole catalogue: better now than during a request.

@@ -1,5 +1,7 @@
-// Errors that @supabase/lite 0.10.0 words in its own way, in the words of PostgREST.
+// Where @supabase/lite 0.10.0 differs from PostgREST: strings as JSON arguments, and errors that it
+// words in its own way.
 
+type Functions = () => Promise<{ name: string; arg_names: string[]; arg_types: string[] }[]>
 type Fetch = (request: Request) => Response | Promise<Response>
 type PostgrestError = { code: string; message: string; details: string | null; hint: string | null }
 
@@ -11,12 +13,16 @@ const errorResponse = (
 ) => Response.json({ code, details, hint: null, message } satisfies PostgrestError, { status })
 
 /** Calls the package, and reports a malformed request as PostgREST would. */
-export async function asPostgrest(request: Request, fetch: Fetch): Promise<Response> {
-  const { pathname } = new URL(request.url)
+export async function asPostgrest(
+  original: Request,
+  fetch: Fetch,
+  functions: Functions,
+): Promise<Response> {
+  const { pathname } = new URL(original.url)
   if (!isDecodable(pathname)) {
     return errorResponse(404, 'PGRST125', 'Invalid path specified in request URL')
   }
-  const answer = await fetch(request)
+  const answer = await fetch(await withJsonStrings(original, functions))
   if (answer.status !== 500 && answer.status !== 404) return answer
   const { code, message, details }: Partial<PostgrestError> = await answer.clone().json().catch(
     () => ({}),
@@ -41,6 +47,21 @@ export async function asPostgrest(request: Request, fetch: Fetch): Promise<Respo
     `Could not find a ${between} cache`,
     `Searched for a foreign key ${between}, but no matches were found.`,
   )
+}
+
+/** A string that is sent for an argument of type json is that string, not the text of some JSON. */
+async function withJsonStrings(request: Request, functions: Functions): Promise<Request> {
+  const [, name] = /\/rpc\/(\w+)$/.exec(new URL(request.url).pathname) ?? []
+  if (request.method !== 'POST' || !name) return request
+  const sent = await request.clone().json().catch(() => undefined)
+  if (Object(sent) !== sent || Array.isArray(sent)) return request
+  const named = (await functions()).filter((each) => each.name === name)
+  const isJson = (argument: string) =>
+    named.some((each) => /^jsonb?$/.test(each.arg_types[each.arg_names.indexOf(argument)] ?? ''))
+  const body = Object.entries(sent).map((
+    [argument, value],
+  ) => [argument, typeof value === 'string' && isJson(argument) ? JSON.stringify(value) : value])
+  return new Request(request, { body: JSON.stringify(Object.fromEntries(body)) })
 }
 
 function isDecodable(path: string): boolean {

@@ -12,6 +12,16 @@ type Options = {
   worker?: boolean
 }
 
+// Writing to the log fails on a full disk here, and never on the platform.
+for (const level of ['log', 'info', 'warn', 'error'] as const) {
+  const write = console[level].bind(console)
+  console[level] = (...said: unknown[]) => {
+    try {
+      write(...said)
+    } catch { /* there is no room for it */ }
+  }
+}
+
 const { port, functions, worker = false }: Options = JSON.parse(Deno.args[0])
 const handlers = new Map<string, Handler>()
 const serve = Deno.serve
@@ -66,8 +76,10 @@ for (const { name, entrypoint } of functions) {
   }
 }
 
-const failure = (status: number, code: string, message: string) =>
-  Response.json({ code, message }, { status, headers: { 'sb-error-code': code } })
+const failure = (status: number, code: string, message: string, retryAfter?: number) => {
+  const headers = { 'sb-error-code': code, ...(retryAfter && { 'retry-after': `${retryAfter}` }) }
+  return Response.json({ code, message, retryAfter }, { status, headers })
+}
 
 const server = serve({
   port,
@@ -79,7 +91,7 @@ const server = serve({
   const handler = handlers.get(name)
   if (!handler) {
     return functions.some((known) => known.name === name)
-      ? failure(503, 'BOOT_ERROR', 'Worker failed to boot (please check logs)')
+      ? failure(503, 'BOOT_ERROR', 'Worker failed to boot (please check logs)', 1)
       : failure(404, 'NOT_FOUND', 'Requested function was not found')
   }
   return await handleThenDrain(request, async (given) => {

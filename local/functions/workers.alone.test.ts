@@ -130,8 +130,8 @@ describe.runIf(hasStack)('a worker of an edge function', () => {
     const { url } = await workersWith({ life: 60, functions: { broken: 'throw new Error("no")' } })
     expect((await fetch(`${url}/nothing`)).status).toBe(404)
     const response = await fetch(`${url}/broken`)
-    expect(response.status).toBe(503)
-    expect(await response.json()).toMatchObject({ code: 'BOOT_ERROR' })
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await response.json()).toMatchObject({ code: 'BOOT_ERROR', retryAfter: 1 })
   })
 })
 

@@ -11,7 +11,7 @@ import { functionsEnvironment, type Stack } from '../stack/stack.ts'
  */
 export type Lease = { port: number; release: () => void; failure: () => Promise<Failure> }
 
-export type Failure = { status: number; code: string; message: string; retryAfter?: string }
+export type Failure = { status: number; code: string; message: string; retryAfter?: number }
 
 const notFound: Failure = {
   status: 404,
@@ -22,7 +22,7 @@ const bootError: Failure = {
   status: 503,
   code: 'BOOT_ERROR',
   message: 'Worker failed to boot (please check logs)',
-  retryAfter: '1',
+  retryAfter: 1,
 }
 const workerLimit: Failure = {
   status: 546,

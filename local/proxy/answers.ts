@@ -3,14 +3,26 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** Answers on the socket of what never became a request, and ends it. */
-export function endSocket(socket: Socket, status: string, message: string) {
+export function endSocket(socket: Socket, status: string, message: string, retryAfter?: number) {
   if (!socket.writable) return socket.destroy()
-  const body = JSON.stringify({ message })
+  const body = JSON.stringify({ message, retryAfter })
   socket.end(
     `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+      (retryAfter ? `Retry-After: ${retryAfter}\r\n` : '') +
       `Content-Length: ${body.length}\r\n\r\n${body}`,
   )
 }
+
+const starting = 'The part is starting, try again.'
+
+/** While a part does not answer. */
+export const unavailable = (response: ServerResponse) => () =>
+  answer(response, 503, { code: 'BOOT_ERROR', message: starting, retryAfter: 1 }, {
+    'retry-after': '1',
+  })
+
+export const socketUnavailable = (socket: Socket) => () =>
+  endSocket(socket, '503 Service Unavailable', starting, 1)
 
 export function answer(
   response: ServerResponse,

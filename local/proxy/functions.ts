@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Failure, Lease, Workers } from '../functions/workers.ts'
-import { answer, endSocket } from './answers.ts'
+import { answer, endSocket, socketUnavailable } from './answers.ts'
 import { peerOf } from './credentials.ts'
 import { forward, forwardUpgrade } from './forward.ts'
 
@@ -20,9 +20,9 @@ export async function toFunctions(
   response: ServerResponse,
 ): Promise<void> {
   const fail = ({ status, code, message, retryAfter }: Failure) =>
-    answer(response, status, { code, message }, {
+    answer(response, status, { code, message, retryAfter }, {
       'sb-error-code': code,
-      ...(retryAfter && { 'retry-after': retryAfter }),
+      ...(retryAfter && { 'retry-after': String(retryAfter) }),
     })
   let lease: Lease
   try {
@@ -44,8 +44,7 @@ export async function upgradeFunction(
   head: Buffer,
   port?: number,
 ): Promise<void> {
-  const unavailable = () =>
-    endSocket(socket, '503 Service Unavailable', 'The part is starting, try again.')
+  const unavailable = socketUnavailable(socket)
   if (port) {
     return forwardUpgrade(request, socket, head, { ...targetOf(request, port), unavailable })
   }
@@ -58,7 +57,7 @@ export async function upgradeFunction(
     forwardUpgrade(request, socket, head, target)
     if (socket.destroyed) release()
   } catch (failure) {
-    const { status, message } = failure as Failure
-    endSocket(socket, `${status} Refused`, message)
+    const { status, message, retryAfter } = failure as Failure
+    endSocket(socket, `${status} Refused`, message, retryAfter)
   }
 }

@@ -9,7 +9,7 @@ import type { Storage } from '../storage/server.ts'
 import type { Workers } from '../functions/workers.ts'
 import { serveDocs } from '../docs/serve.ts'
 import { hs256Token } from '../data-api/hs256.ts'
-import { answer, endSocket } from './answers.ts'
+import { answer, endSocket, socketUnavailable, unavailable } from './answers.ts'
 import { chatPort } from './chat.ts'
 import {
   clientOf,
@@ -76,11 +76,6 @@ type ParseError = Error & { code?: string; rawPacket?: Buffer }
 
 const reject = (response: ServerResponse, { status, body, headers }: Rejection) =>
   answer(response, status, body, { ...cors, ...headers })
-
-const unavailable = (response: ServerResponse) => () =>
-  answer(response, 503, { code: 'BOOT_ERROR', message: 'The part is starting, try again.' }, {
-    'retry-after': '1',
-  })
 
 const realtimeTarget = ({ stack }: Parts, request: IncomingMessage) => ({
   port: stack.ports.realtime,
@@ -237,7 +232,6 @@ function upgrade(parts: Parts, request: IncomingMessage, socket: Socket, head: B
   }
   forwardUpgrade(request, socket, head, {
     ...realtimeTarget(parts, request),
-    unavailable: () =>
-      endSocket(socket, '503 Service Unavailable', 'The part is starting, try again.'),
+    unavailable: socketUnavailable(socket),
   })
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, createWriteStream, openSync } from 'node:fs'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,17 +22,14 @@ export type Program = {
 
 /** Starts a child process and waits until it reports that it is ready. */
 export async function launch(program: Program): Promise<Running> {
-  const path = logFile(program.dataDir, program.name)
   // Its output goes straight into the file: the supervisor takes no part in a request.
-  const out = openSync(path, 'a')
+  const out = openSync(logFile(program.dataDir, program.name), 'a')
   const child = spawn(program.command, program.args, {
     cwd: root,
     env: program.env,
     stdio: ['pipe', out, 'pipe'],
   })
-  closeSync(out)
   child.stdin!.on('error', () => {})
-  const log = createWriteStream(path, { flags: 'a' })
   let last = ''
   const ready = new Promise<number | undefined>((resolve, reject) => {
     child.once('error', reject)
@@ -43,9 +40,9 @@ export async function launch(program: Program): Promise<Running> {
       const [word, port] = line.split(' ')
       if (word === readyLine) return resolve(port ? Number(port) : undefined)
       last = line
-      log.write(`${line}\n`)
+      writeLine(out, line)
       if (!program.quiet) console.error(`${program.name}: ${line}`)
-    }).on('close', () => log.end())
+    }).on('close', () => closeSync(out))
   })
   const stop = () => stopChild(child)
   const timedOut = sleep(30_000, undefined, { ref: false }).then(() => {
@@ -58,6 +55,13 @@ export async function launch(program: Program): Promise<Running> {
     await stop()
     throw error
   }
+}
+
+/** What a full disk has no room for is lost. */
+function writeLine(file: number, line: string) {
+  try {
+    writeSync(file, `${line}\n`)
+  } catch { /* it was shown, too */ }
 }
 
 async function stopChild(child: ChildProcess) {

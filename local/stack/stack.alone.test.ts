@@ -7,6 +7,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -135,6 +136,24 @@ describe('a running stack', () => {
     expect(page).not.toMatch(/(src|href)="https?:/)
   })
 
+  // What a full disk says to whoever writes is what /dev/full says.
+  test.runIf(existsSync('/dev/full'))('CRASH-06 a full disk for logs stops no part', async () => {
+    const logs = join(folder, 'logs')
+    const names = readdirSync(logs)
+    for (const name of names) {
+      rmSync(join(logs, name))
+      symlinkSync('/dev/full', join(logs, name))
+    }
+    for (const part of ['services.ts', 'data-api/main.ts', 'functions/main.ts', 'postgres']) {
+      const running = descendants(stack.child.pid!).find(({ command }) => command.includes(part))!
+      process.kill(running.pid, 'SIGKILL')
+      await waitUntil(`${part} is gone`, () => isGone(running))
+      await waitUntil(`it serves after ${part}`, serves)
+    }
+    for (const name of names) rmSync(join(logs, name))
+    expect(stack.child.exitCode).toBe(null)
+  })
+
   test('CRASH-09 refuses a second start and a reset on its folder', async () => {
     const second = await start({ ...settings, PORT: String(await freePorts()) }).ended
     expect(second.code).not.toBe(0)
@@ -172,6 +191,27 @@ describe('a running stack', () => {
     expect((await sql('select count(*)::int as kept from public.kept')).rows[0].kept).toBe(5)
     await sql('drop table public.kept')
     expect(stack.said.out).toContain('database ended (SIGKILL), starting it again')
+  })
+
+  test('the first calls of the Data API may come all at once, after each of its starts', async () => {
+    const call = () =>
+      fetch(`${described.url}/rest/v1/rpc/list_plans`, {
+        method: 'POST',
+        headers: { apikey: described.publishableKey, 'content-type': 'application/json' },
+        body: '{}',
+      }).then(({ status }) => status)
+    for (let starts = 0; starts < 3; starts++) {
+      const part = descendants(stack.child.pid!)
+        .find(({ command }) => command.includes('data-api/main.ts'))!
+      process.kill(part.pid, 'SIGKILL')
+      await waitUntil('it is gone', () => isGone(part))
+      let statuses: number[] = []
+      await waitUntil('it answers all of them', async () => {
+        statuses = await Promise.all(Array.from({ length: 8 }, call))
+        return statuses.every((status) => status !== 503)
+      })
+      expect(statuses).toEqual(Array(8).fill(401))
+    }
   })
 
   test('CRASH-09 can start again after the supervisor was killed', async () => {

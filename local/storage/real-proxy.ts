@@ -3,6 +3,7 @@
 // The proxy is in front of it, as on a hosted project.
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
+import { unavailable } from '../proxy/answers.ts'
 import { type Credentials, peerOf } from '../proxy/credentials.ts'
 import { forward } from '../proxy/forward.ts'
 import { hs256Token } from '../data-api/hs256.ts'
@@ -47,9 +48,12 @@ export function openRealStorage(stack: Stack): Storage {
   const secret = realStorageSecret(stack)
   return {
     handle: async (request, response, path, credentials) => {
-      const unavailable = () => response.writeHead(503, { 'retry-after': '1' }).end()
-      const target = { port: stack.ports.storage, path, peer: peerOf(request), unavailable }
-      forward(request, response, target, await replaced(secret, credentials))
+      forward(request, response, {
+        port: stack.ports.storage,
+        path,
+        peer: peerOf(request),
+        unavailable: unavailable(response),
+      }, await replaced(secret, credentials))
     },
     close: () => Promise.resolve(),
   }

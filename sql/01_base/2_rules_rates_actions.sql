@@ -145,6 +145,9 @@ begin
     set_config('facade.verdict', coalesce(refusal::text, ''), false);
 exception
   when query_canceled then raise; -- a time limit is no verdict; the connection is dropped
+  when read_only_sql_transaction then
+    -- What only reads goes on uncounted; what writes fails by itself.
+    perform set_config('facade.rate', '', false), set_config('facade.verdict', '', false);
   when others then
     perform set_config('facade.verdict',
       '{"status":503,"code":"service_unavailable","detail":{"retryAfter":2}}', false);

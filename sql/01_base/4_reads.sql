@@ -19,9 +19,11 @@ create function private.health() returns json
   security definer -- reads a closed table
   set search_path = ''
 as $$
-  select json_build_object('jobsRan', exists (
-    select from private.moments
-    where moments.name = 'jobs_ran' and moments.at > now() - interval '5 minutes'))
+  select json_build_object(
+    'jobsRan', exists (
+      select from private.moments
+      where moments.name = 'jobs_ran' and moments.at > now() - interval '5 minutes'),
+    'readOnly', current_setting('transaction_read_only')::boolean)
 $$;
 comment on function private.health is 'The database''s part of GET /health.';
 

@@ -118,7 +118,7 @@ as $$
   insert into private.moments (name, at) values ('jobs_ran', clock_timestamp())
   on conflict on constraint moments_pkey do update set at = excluded.at;
   update private.alarms set settled_at = now(), settled_note = 'jobs run again'
-  where alarms.kind = 'jobs_late' and alarms.settled_at is null;
+  where alarms.kind in ('jobs_late', 'writes_refused') and alarms.settled_at is null;
 $$;
 comment on function private.note_jobs_ran is
   'Notes that a run of all jobs has finished; private.health reports it.';

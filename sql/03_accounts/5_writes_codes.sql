@@ -75,15 +75,24 @@ begin
   answer := jsonb_build_object(
     'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer,
     'resetId', reset, 'send', coalesce(attempt, account) is not null);
-  answer := answer || private.count_code(
-    purpose, identifier, requester, address, private.is_known_address(holder, address_hash),
-    (answer ->> 'send')::boolean, sms_per_day);
-  if answer ? 'error' then
-    return answer || '{"send":false}';
-  end if;
-  perform private.add_code(
-    purpose, identifier, hmac, requester, attempt, account,
-    request_code.registration_id is not null, reset);
+  begin
+    answer := answer || private.count_code(
+      purpose, identifier, requester, address, private.is_known_address(holder, address_hash),
+      (answer ->> 'send')::boolean, sms_per_day);
+    if answer ? 'error' then
+      return answer || '{"send":false}';
+    end if;
+    perform private.add_code(
+      purpose, identifier, hmac, requester, attempt, account,
+      request_code.registration_id is not null, reset);
+  exception
+    when read_only_sql_transaction or insufficient_resources then
+      -- A forgotten password is answered alike whatever happens.
+      if purpose <> 'reset' then
+        raise;
+      end if;
+      return answer || '{"send":false}';
+  end;
   return answer;
 end
 $$;

@@ -33,13 +33,18 @@ begin
 
   -- Each viewer once a day.
   if viewer_id is not null and not is_own then
-    insert into private.property_views (property_id, identity_id)
-    values (get_property.property_id, viewer_id)
-    on conflict do nothing;
-    if found then
-      -- A view may be lost in a crash, so the reader need not wait for the disk.
-      waiting := set_config('synchronous_commit', 'off', true);
-    end if;
+    begin
+      insert into private.property_views (property_id, identity_id)
+      values (get_property.property_id, viewer_id)
+      on conflict do nothing;
+      if found then
+        -- A view may be lost in a crash, so the reader need not wait for the disk.
+        waiting := set_config('synchronous_commit', 'off', true);
+      end if;
+    exception
+      -- Without room for the view the listing is read all the same.
+      when read_only_sql_transaction or insufficient_resources then null;
+    end;
   end if;
   return record;
 end

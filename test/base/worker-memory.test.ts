@@ -22,6 +22,7 @@ const forgotten: Record<string, string> = {
   'api/http/search-queue.ts inFlight': 'what runs at the moment',
   'api/http/search-queue.ts taken': 'of this worker’s own connections',
   'api/http/search-queue.ts waiting': 'of this worker’s own connections',
+  '_shared/db.ts fullAt': 'what the next write that fails says again',
   '_shared/db.ts pool': 'connections, which are made anew',
   '_shared/db.ts refusedUntil': 'a new worker tries a wrong password once',
   '_shared/db.ts reservePool': 'connections, which are made anew',

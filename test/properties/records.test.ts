@@ -19,13 +19,13 @@ const read = async (person: Pick<Person, 'get'>): Promise<Listing> => {
   return body
 }
 
-/** The record as it is made from the rows. */
+/** The record as it is made from the rows. A job may count a view between two reads. */
 async function made(viewer: string | null): Promise<Listing> {
   const { rows } = await database().query('select private.property_record($1, $2) as record', [
     id,
     viewer,
   ])
-  return rows[0].record
+  return { ...rows[0].record, viewsCount: expect.any(Number) }
 }
 
 /** That everybody reads what was expected, and nothing older. */

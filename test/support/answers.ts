@@ -110,7 +110,10 @@ export function faultsOf(method: string, path: string, { status, body, headers }
     }
   }
   if (status >= 500 && !cleanFailure(status, body?.error?.code)) faults.push('a 5xx')
-  if ([429, 503].includes(status) && !headers.get('retry-after')) faults.push('no Retry-After')
+  const seconds = headers.get('retry-after')
+  if ([429, 503].includes(status) && !(seconds && seconds === String(body?.error?.retryAfter))) {
+    faults.push('no Retry-After, or another in the body')
+  }
   if (headers.get('x-api-version') !== '2026-11-01') faults.push('no X-Api-Version')
   const seen = JSON.stringify(body) + [...headers.values()].join()
   for (const secret of secrets) if (seen.includes(secret)) faults.push('a secret')

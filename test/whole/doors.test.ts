@@ -200,6 +200,52 @@ describe('ISO-04 functions called directly', () => {
     }
   })
 
+  test('JSON arguments arrive as they were sent: the Data API answers as SQL does', async () => {
+    const json = [
+      {},
+      { areaIds: ['salmiya'] },
+      { a: [1, 'b', null] },
+      [],
+      [{ a: 1 }],
+      'text',
+      '{"a":1}',
+      '',
+      1,
+      true,
+      null,
+    ]
+    let answered = 0
+    for (const routine of await routines()) {
+      const { name, args } = routine
+      if (!isForUsers(name)) continue
+      const isJson = (one: string) => args.find((each) => each.name === one)!.type === 'jsonb'
+      const some = Object.entries(argsOf(routine, randomUUID()))
+      for (const value of some.some(([arg]) => isJson(arg)) ? json : [null]) {
+        const given = some.map(([arg, other]) => [arg, isJson(arg) ? value : other] as const)
+        const named = args.map((arg, i) => `${arg.name} => $${i + 1}::${arg.type}`)
+        const values = given.map(([arg, one]) =>
+          isJson(arg) && one !== null ? JSON.stringify(one) : one
+        )
+        const bySql = await asCaller(
+          owner,
+          (client) => client.query(`select api.${name}(${named})`, values),
+        )
+          .then(
+            () => undefined,
+            ({ code, message, detail }) =>
+              code.startsWith('PT') ? { code, message, details: detail } : { code, message },
+          )
+        const body = Object.fromEntries(given)
+        const { status, text } = await rest(`rpc/${name}`, { method: 'POST', body, by: owner })
+        const said = `${name} ${JSON.stringify(body)} ${text}`
+        if (bySql) expect(JSON.parse(text), said).toMatchObject(bySql)
+        else expect(status, said).toBeLessThan(300)
+        answered += Number(!bySql)
+      }
+    }
+    expect(answered).toBeGreaterThan(10)
+  })
+
   test("no call with any arguments changes or shows somebody else's data", async () => {
     const before = await fingerprintOf(stranger)
     for (const routine of await routines()) {

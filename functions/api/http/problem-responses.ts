@@ -39,11 +39,12 @@ export function responsesOf(codes: ErrorCode[]) {
 
 function responseOf(codes: ErrorCode[]) {
   const [status] = errors[codes[0]]
+  const waits = status === 429 || status === 503
   return {
     description: codes.map((code) => `- \`${code}\`: ${errors[code][2]}`).join('\n'),
     headers: withHeaders(
       ...(status === 429 ? rateHeaders : []),
-      ...(status === 429 || status === 503 ? ['RetryAfter'] as const : []),
+      ...(waits ? ['RetryAfter'] as const : []),
     ),
     content: {
       'application/json': {
@@ -56,7 +57,7 @@ function responseOf(codes: ErrorCode[]) {
                 error: {
                   type: 'object',
                   properties: { code: { type: 'string', enum: codes } },
-                  required: ['code'],
+                  required: ['code', ...(waits ? ['retryAfter'] : [])],
                   additionalProperties: true,
                 },
               },

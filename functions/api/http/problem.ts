@@ -41,12 +41,10 @@ export const Problem = z
 /** The contract's answer to a failure; extra details of a code stand beside its text. */
 export function problem(c: ApiContext, code: ErrorCode, detail: Detail = {}) {
   const [status] = errors[code]
-  const headers = c.get('headers')
-  if (detail.retryAfter !== undefined) headers['Retry-After'] = String(detail.retryAfter)
-  else if (status === 429 || status === 503) headers['Retry-After'] = '2'
   c.set('errorCode', code)
   const english = prefersEnglish(c.req.header('accept-language'))
   const error = errorBody(code, detail, { english, requestId: c.get('requestId') })
+  if (error.retryAfter !== undefined) c.get('headers')['Retry-After'] = String(error.retryAfter)
   return send(c, JSON.stringify({ error }), status)
 }
 

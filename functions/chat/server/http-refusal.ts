@@ -12,7 +12,7 @@ export function refusalResponse({ refuse: status, code, path }: HttpRefusal) {
     'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-store',
     ...(status === 426 && { 'Upgrade': 'websocket', 'Sec-WebSocket-Version': '13' }),
-    ...(status === 503 && { 'Retry-After': '2' }),
+    ...(error.retryAfter !== undefined && { 'Retry-After': String(error.retryAfter) }),
   }
   return { status, headers, body: JSON.stringify({ error }) }
 }
