@@ -26,6 +26,7 @@ export async function benchFacade(stack: Stack): Promise<Compared[]> {
   const open = (connectionString: string) =>
     new pg.Pool({
       connectionString,
+      options: '-c edits.by=bench',
       max: 10,
       types: { getTypeParser: () => (text: string) => text },
     })

@@ -18,7 +18,9 @@ export async function loadListings(
   { records = true } = {},
 ): Promise<void> {
   await connected(url, async (client) => {
-    await client.query(`set statement_timeout = 0; set maintenance_work_mem = '1GB'`)
+    await client.query(
+      `set statement_timeout = 0; set maintenance_work_mem = '1GB'; set edits.by = 'bench'`,
+    )
     await client.query(owners, [Math.max(40, Math.ceil(count / 25))])
     await client.query(organisations)
     const definitions = (await dropIndexes(client)).values()
@@ -45,7 +47,9 @@ async function inParallel(url: string, work: (client: pg.Client) => Promise<void
     { length: availableParallelism() },
     () =>
       connected(url, async (client) => {
-        await client.query(`set statement_timeout = 0; set maintenance_work_mem = '1GB'`)
+        await client.query(
+      `set statement_timeout = 0; set maintenance_work_mem = '1GB'; set edits.by = 'bench'`,
+    )
         await work(client)
       }),
   )

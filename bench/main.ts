@@ -86,6 +86,7 @@ if (values.only.includes('media')) {
   try {
     const client = new pg.Client({ connectionString: stack.databaseUrl })
     await client.connect()
+    await client.query(`set edits.by = 'bench'`)
     await client.query(`update private.rates set max = 1000000000 where true`)
     await client.end()
     const media = await benchUploads(stack, say)

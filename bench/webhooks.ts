@@ -81,9 +81,10 @@ export async function benchWebhooks(
   stack: Stack,
   say: (line: string) => void,
 ): Promise<WebhookFigures> {
-  const client = new pg.Client({ connectionString: stack.databaseUrl })
+  const options = '-c edits.by=bench'
+  const client = new pg.Client({ connectionString: stack.databaseUrl, options })
   await client.connect()
-  const pool = new pg.Pool({ connectionString: stack.databaseUrl, max: 6 })
+  const pool = new pg.Pool({ connectionString: stack.databaseUrl, options, max: 6 })
   const functions = await startFunctions(stack, { SANDBOX_SECRET: sandboxSecret })
   const bare: Measured[] = []
   const facade: Measured[] = []

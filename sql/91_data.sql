@@ -1,4 +1,6 @@
--- Rows that every project has. A script that may run twice; what an admin changed stays changed.
+-- Rows that every project has. A script that may run twice; what an admin changed stays changed: rows
+-- with a column edited are brought up to date but for what stands there, others are left alone.
+set edits.by = 'release';
 
 -- Rates (contract, section 1). A million or more means no limit.
 insert into private.rates (rule, max, seconds, note) values
@@ -64,12 +66,15 @@ insert into private.rates (rule, max, seconds, note) values
     'of these, contact requests of an account without a proven phone or email'),
   ('contact_unproven_address', 30, 3600,
     'contact requests per address, of accounts without a proven phone or email')
-on conflict (rule) do nothing;
+on conflict (rule) do update set
+  max = excluded.max, seconds = excluded.seconds, note = excluded.note;
 insert into private.rates (rule, max, seconds, note, earned_by, earns, most) values
   ('code_address', 10, 3600,
     'codes sent per address that the account does not know, those of SMS and mail apart',
     'code_used_address', 3, 600)
-on conflict (rule) do nothing;
+on conflict (rule) do update set
+  max = excluded.max, seconds = excluded.seconds, note = excluded.note,
+  earned_by = excluded.earned_by, earns = excluded.earns, most = excluded.most;
 
 insert into private.settings (name, value, note) values
   ('review_listings', 'false', 'true: listings wait for an admin before everybody sees them'),
@@ -237,3 +242,5 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
+
+reset edits.by;

@@ -1,4 +1,5 @@
 -- Places that every project has. A script that may run twice; what an admin changed stays changed.
+set edits.by = 'release';
 
 insert into public.governorates (id, name_ar, name_en, lat, lng, position) values
   ('capital', 'العاصمة', 'Capital', 29.36, 47.97, 1),
@@ -256,3 +257,10 @@ on conflict (id) do update set
   governorate_id = excluded.governorate_id, name_ar = excluded.name_ar, name_en = excluded.name_en,
   lat = excluded.lat, lng = excluded.lng, approximate = excluded.approximate,
   alias_ar = excluded.alias_ar, position = excluded.position;
+
+-- By now everything that has to be there is.
+delete from private.needed_rows;
+insert into private.needed_rows (table_name, name)
+  select named_rows.table_name, named_rows.name from private.named_rows;
+
+reset edits.by;

@@ -22,13 +22,14 @@ const health = route({
   summary: 'Health of the service and of the parts that it depends on',
   description:
     'Asks the parts at most once in two seconds. A service whose jobs have not run for five ' +
-    'minutes is degraded too, and in production one that can send no SMS, unless it is deployed so ' +
-    '(`ALLOW_NO_SMS`). Nothing in it is secret.',
+    'minutes, or that lacks a row that it needs (a rate, a setting, a word), is degraded too, and in ' +
+    'production one that can send no SMS, unless it is deployed so (`ALLOW_NO_SMS`). Nothing in it ' +
+    'is secret.',
   responses: {
     200: json(
       z.object({
         status: z.enum(['ok', 'degraded']).describe(
-          '`degraded` where a part or the jobs fail, or no SMS can be sent.',
+          '`degraded` where a part or the jobs fail, a row is gone that is needed, or no SMS can be sent.',
         ),
         database: z.enum(['ok', 'down', 'read_only', 'full']).describe(
           '`read_only`, `full`: it answers, and whatever writes is 503.',
@@ -40,7 +41,7 @@ const health = route({
         payments: z.enum(['live', 'sandbox', 'off']).describe('`sandbox`: no money moves.'),
       }).openapi('Health', { description: 'How the service and its parts are.' }),
       'The parts; asked at most once in two seconds. Degraded is also a service whose jobs have not ' +
-        'run for five minutes.',
+        'run for five minutes, or that lacks a row that it needs.',
     ),
   },
 })
@@ -92,10 +93,9 @@ async function checkParts() {
   const [database, auth, storage, realtime] = await Promise.all([
     withTimeout(
       timeLimit,
-      backendOnReserve<{ jobsRan: boolean; readOnly: boolean }>('health', {}),
+      backendOnReserve<{ jobsRan: boolean; readOnly: boolean; rowsThere: boolean }>('health', {}),
       'timeout',
-    )
-      .catch(() => undefined),
+    ).catch(() => undefined),
     isHealthy('/auth/v1/health', ({ name }) => name === 'GoTrue'),
     isHealthy('/storage/v1/health', ({ healthy }) => healthy === true),
     isHealthy('/realtime/v1/api/ping', ({ message }) => message === 'Success'),
@@ -105,10 +105,11 @@ async function checkParts() {
   const stateOf = (up: unknown) => (up ? 'ok' : 'down')
   const refusesWrites = database?.readOnly ? 'read_only' : database && diskWasFull() && 'full'
   if (refusesWrites) alarm('writes_refused', 'database', { state: refusesWrites })
-  const well = database?.jobsRan && !refusesWrites && auth && storage && realtime && smsAsWanted
+  const well = database?.jobsRan && database.rowsThere && !refusesWrites && auth && storage &&
+    realtime && smsAsWanted
   return {
-    status: database?.jobsRan && auth && storage && realtime && smsAsWanted ? 'ok' : 'degraded',
-    database: stateOf(database),
+    status: well ? 'ok' : 'degraded',
+    database: refusesWrites || stateOf(database),
     auth: stateOf(auth),
     storage: stateOf(storage),
     realtime: stateOf(realtime),

@@ -35,6 +35,7 @@ const sqlJobs: BackendFunction[] = [
   'refresh_area_prices',
   'remind_of_plans',
   'renew_plans',
+  'report_missing_rows',
   'purge_alarms',
   'purge_codes',
   'purge_deleted_listings',

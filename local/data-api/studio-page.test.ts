@@ -20,6 +20,7 @@ test.runIf(hasStack && hasBrowser)(
           'textarea',
         )
       const filter = async (column: string, value: string) => {
+        await page.locator('tbody tr').first().waitFor()
         await page.selectOption('#column', column)
         await page.fill('#value', value)
         await page.getByRole('button', { name: 'Filter' }).click()

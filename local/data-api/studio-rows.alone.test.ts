@@ -26,8 +26,8 @@ async function useTheMarketplace() {
   await topUp(buyer)
 }
 
-// Nobody changes these, whoever he is.
-const onlyAddedTo = /only added to|append-only|stays as it is|by its entries only/
+// What may not be changed by hand says so, and what to do instead.
+const aSentence = /^400 [A-Z].{20,}\.$/s
 
 /** A moment is written in one of two ways. */
 const withoutFormat = (value: unknown) =>
@@ -82,19 +82,14 @@ testLocally('a row of every table is edited by its key, or the edit is refused',
     'private.settings',
     'public.accounts',
     'public.areas',
-    'public.conversations',
-    'public.favorites',
     'public.invoices',
-    'public.leads',
-    'public.messages',
     'public.organisations',
-    'public.participants',
     'public.plans',
     'public.properties',
     'public.reports',
     'public.vocabularies',
   ]))
-  for (const [name, why] of Object.entries(refused)) expect(why, name).toMatch(onlyAddedTo)
+  for (const [name, why] of Object.entries(refused)) expect(why, name).toMatch(aSentence)
 })
 
 testLocally('every table has a key, so that each of its rows can be edited', async () => {

@@ -81,7 +81,10 @@ testLocally(
 )
 
 testLocally('a write that means no row is refused and writes nothing', async () => {
-  const rates = (await tables()).find(({ name }) => name === 'rates')!
+  const all = await tables()
+  const [rates, hits] = ['rates', 'rate_hits'].map((given) =>
+    all.find(({ name }) => name === given)!
+  )
   const before = (await database().query('select * from private.rates order by rule')).rows
   const refusals: [string, number, RegExp][] = [
     ['', 400, /filter is missing/],
@@ -93,15 +96,15 @@ testLocally('a write that means no row is refused and writes nothing', async () 
     ['rule=eq.no-such-rule', 404, /nothing was written/],
   ]
   for (const [query, status, sentence] of refusals) {
-    for (const method of ['PATCH', 'DELETE']) {
-      const refused = await askRows(method, rates, query, { max: 1 })
+    for (const [method, table] of [['PATCH', rates], ['DELETE', hits]] as const) {
+      const refused = await askRows(method, table!, query, { max: 1 })
       expect([refused.status, refused.body.message], `${method} ${query}`)
         .toEqual([status, expect.stringMatching(sentence)])
     }
   }
   expect((await database().query('select * from private.rates order by rule')).rows).toEqual(before)
 
-  const areas = (await tables()).find(({ name }) => name === 'areas')!
+  const areas = all.find(({ name }) => name === 'areas')!
   const half = await askRows('PATCH', areas, 'governorate_id=eq.hawalli', { name_en: 'Hawalli' })
   expect(half).toMatchObject({ status: 400, body: { message: expect.stringMatching(/several/) } })
   const { rows } = await database().query(
@@ -113,32 +116,36 @@ testLocally('a write that means no row is refused and writes nothing', async () 
 testLocally(
   'row 150,000 is found by its place, by a filter and by an order, and edited',
   async () => {
-    const charges = (await tables()).find(({ name }) => name === 'sandbox_charges')!
-    const remove = `delete from private.sandbox_charges where currency = 'XTS'`
+    const alarms = (await tables()).find(({ name }) => name === 'alarms')!
+    const remove = `delete from private.alarms where kind = 'planted'`
     await database().query(remove)
     await database().query(
-      `insert into private.sandbox_charges (id, reference, amount, currency, title, return_url)
-     select 'row_' || to_char(n, 'FM000000'), 'studio ' || n, n, 'XTS', 'صف ' || n, 'https://x.example'
-     from generate_series(1, 150000) as n`,
+      `insert into private.alarms (kind, subject_id, settled_at, settled_note)
+       select 'planted', 'row_' || to_char(n, 'FM000000'), now() - n * interval '1 second', 'صف ' || n
+       from generate_series(1, 150000) as n`,
     )
     try {
       const idsOf = async (query: string) => {
-        const { status, body } = await askRows('GET', charges, `select=*&${query}`)
+        const { status, body } = await askRows('GET', alarms, `select=*&${query}`)
         expect(status, JSON.stringify(body)).toBe(200)
-        return body.map(({ id }: { id: string }) => id)
+        return body.map(({ subject_id }: { subject_id: string }) => subject_id)
       }
-      const mine = 'currency=eq.XTS&order=id.asc'
+      const mine = 'kind=eq.planted&order=subject_id.asc'
       expect(await idsOf(`${mine}&offset=149999&limit=100`)).toEqual(['row_150000'])
-      expect(await idsOf('title=ilike.*150000*')).toEqual(['row_150000'])
-      expect(await idsOf('currency=eq.XTS&order=amount.desc,id.asc&limit=1')).toEqual([
+      expect(await idsOf('settled_note=ilike.*150000*')).toEqual(['row_150000'])
+      expect(await idsOf('kind=eq.planted&order=settled_at.asc,id.asc&limit=1')).toEqual([
         'row_150000',
       ])
-      const edited = await askRows('PATCH', charges, 'id=eq.row_150000', { title: 'آخر صف' })
-      expect(edited.status).toBe(200)
-      const { rows } = await database().query(
-        `select title from private.sandbox_charges where id = 'row_150000'`,
+      const { rows: [{ id }] } = await database().query(
+        `select id from private.alarms where subject_id = 'row_150000'`,
       )
-      expect(rows).toEqual([{ title: 'آخر صف' }])
+      const edited = await askRows('PATCH', alarms, `id=eq.${id}`, { settled_note: 'آخر صف' })
+      expect(edited.status, JSON.stringify(edited.body)).toBe(200)
+      const { rows } = await database().query(
+        'select settled_note from private.alarms where id = $1',
+        [id],
+      )
+      expect(rows).toEqual([{ settled_note: 'آخر صف' }])
     } finally {
       await database().query(remove)
     }

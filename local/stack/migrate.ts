@@ -75,13 +75,17 @@ const unlimited = 1_000_000_000
 async function setRates(client: pg.Client, stack: Stack, say: Say) {
   if (!await exists(client, 'private.rates')) return
   if (!stack.rates) {
-    await client.query('update private.rates set max = $1 where max <> $1', [unlimited])
+    await client.query(`set edits.by = 'local'`)
+    await client.query(
+      `update private.rates set max = $1, edited = array_remove(edited, 'max') where max <> $1`,
+      [unlimited],
+    )
     return say('limits are lifted (RATES=off)')
   }
   const { rowCount } = await client.query('select from private.rates where max = $1', [unlimited])
   const rows = join(root, 'sql', '91_data.sql')
   if (rowCount === 0 || !existsSync(rows)) return
-  await asPostgres(client, `delete from private.rates where true;${readFileSync(rows, 'utf8')}`)
+  await asPostgres(client, readFileSync(rows, 'utf8'))
   say('limits are back')
 }
 

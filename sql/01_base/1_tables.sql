@@ -39,6 +39,7 @@ create table private.rates (
   earned_by text,
   earns integer,
   most integer,
+  edited text[] not null default '{}',
   constraint rates_earn_up_to_an_end check (
     num_nulls(earned_by, earns, most) = 3
     or num_nulls(earned_by, earns, most) = 0 and earns > 0 and (most >= max or max >= 1000000))
@@ -52,6 +53,8 @@ comment on column private.rates.earned_by is
   'Another rule, each of whose hits for the same subject within the window allows more of this one.';
 comment on column private.rates.earns is 'How many more each of those allows.';
 comment on column private.rates.most is 'Hits allowed at most, however many those are.';
+comment on column private.rates.edited is
+  'Columns that an admin has changed: a release leaves them as they are.';
 alter table private.rates enable row level security;
 create policy "nobody but functions of their owner" on private.rates using (false);
 

@@ -1,5 +1,21 @@
 -- What an admin changes by hand, in Studio or by SQL, either has the effects that the route has, by
--- the triggers of each area, or is refused with a sentence that says what to do instead.
+-- the triggers of each area, or is refused with a sentence that says what to do instead. What may be
+-- changed at all is one list for all tables: 15_edits/2_rules_tables.sql.
+--
+-- By hand is a statement of its own: not one of our functions, triggers and cascades, nor a do block,
+-- nor a connection that says `set edits.by = '…'`, as migrations do. The functions' own login never
+-- is, so that what people do is not looked at here.
+
+create function private.is_by_hand(stack text) returns boolean
+  language sql
+  stable
+  set search_path = ''
+as $$
+  -- A single line is the trigger that asks, alone.
+  select position(E'\n' in stack) = 0 and coalesce(current_setting('edits.by', true), '') = ''
+$$;
+comment on function private.is_by_hand is
+  'Whether a trigger with this pg_context was fired by a statement of its own.';
 
 create function private.refuse_by_hand(sentence text) returns void
   language plpgsql
@@ -20,15 +36,32 @@ declare
   stack text;
 begin
   get diagnostics stack = pg_context;
-  -- A single line is this trigger alone, so none of our functions and triggers made the change.
-  if position(E'\n' in stack) = 0 then
+  if private.is_by_hand(stack) then
     perform private.refuse_by_hand(tg_argv[0]);
   end if;
   return new;
 end
 $$;
 comment on function private.refuse_edit is
-  'Refuses a change that was made by hand. Argument: what to do instead.';
+  'Refuses what was done by hand. Argument: what to do instead.';
+
+create function private.check_edit() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  stack text;
+  free constant text[] := tg_argv[1:];
+begin
+  get diagnostics stack = pg_context;
+  if private.is_by_hand(stack) and to_jsonb(new) - free <> to_jsonb(old) - free then
+    perform private.refuse_by_hand(tg_argv[0]);
+  end if;
+  return new;
+end
+$$;
+comment on function private.check_edit is
+  'Refuses a change by hand of any column but some. Arguments: what to do instead, those columns.';
 
 create function private.refuse_rewriting() returns trigger
   language plpgsql
@@ -41,14 +74,37 @@ $$;
 comment on function private.refuse_rewriting is
   'Refuses the change for everybody, the owner included.';
 
+create function private.keep_edits() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  stack text;
+begin
+  get diagnostics stack = pg_context;
+  if private.is_by_hand(stack) then
+    new.edited := array(
+      select name from jsonb_object_keys(to_jsonb(new) - 'edited') as name
+      where name = any (new.edited) or to_jsonb(new) -> name <> to_jsonb(old) -> name
+      order by name);
+  elsif current_setting('edits.by', true) = 'release' then
+    new := jsonb_populate_record(new, (
+      select coalesce(jsonb_object_agg(name, to_jsonb(old) -> name), '{}')
+      from unnest(old.edited) as name));
+  end if;
+  return new;
+end
+$$;
+comment on function private.keep_edits is
+  'Notes in edited which columns were changed by hand; the rows of a release (91_data.sql) leave '
+  'those as they are.';
+
 create function private.check_setting() returns trigger
   language plpgsql
   set search_path = ''
 as $$
 begin
-  if tg_op = 'UPDATE' and old.name <> new.name then
-    perform private.refuse_by_hand('A setting keeps its name: functions read it by that.');
-  elsif new.name = 'review_listings' and jsonb_typeof(new.value) <> 'boolean' then
+  if new.name = 'review_listings' and jsonb_typeof(new.value) <> 'boolean' then
     perform private.refuse_by_hand('review_listings is true or false, without quotation marks.');
   elsif new.name = 'seller' and (jsonb_typeof(new.value) <> 'object' or not new.value ?& array[
     'nameAr', 'nameEn', 'registrationNo', 'addressAr', 'phone', 'email'
@@ -65,13 +121,11 @@ comment on function private.check_setting is
 create trigger settings_are_understood
   before insert or update on private.settings
   for each row execute function private.check_setting();
-create trigger rates_keep_their_name
-  before update of rule on private.rates
-  for each row when (old.rule <> new.rule)
-  execute function private.refuse_edit(
-    'A rate keeps its name: functions count under it. A max of a million or more is no limit.');
 create trigger settings_of_functions_are_theirs
   before update of value on private.settings
   for each row when (old.name = 'files_url' and old.value <> new.value)
   execute function private.refuse_edit(
     'files_url is written by the functions, which know where the project is reached.');
+create trigger rates_keep_what_was_edited
+  before update on private.rates
+  for each row execute function private.keep_edits();

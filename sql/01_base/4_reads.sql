@@ -16,14 +16,15 @@ comment on function private.setting is 'A value of private.settings.';
 create function private.health() returns json
   language sql
   stable
-  security definer -- reads a closed table
+  security definer -- reads closed tables
   set search_path = ''
 as $$
   select json_build_object(
     'jobsRan', exists (
       select from private.moments
       where moments.name = 'jobs_ran' and moments.at > now() - interval '5 minutes'),
-    'readOnly', current_setting('transaction_read_only')::boolean)
+    'readOnly', current_setting('transaction_read_only')::boolean,
+    'rowsThere', private.missing_rows() = '{}')
 $$;
 comment on function private.health is 'The database''s part of GET /health.';
 

@@ -9,6 +9,7 @@ create table public.vocabularies (
   text_en text not null,
   note text,
   position integer not null,
+  edited text[] not null default '{}',
   primary key (vocabulary, code)
 );
 comment on table public.vocabularies is
@@ -17,6 +18,8 @@ comment on table public.vocabularies is
 comment on column public.vocabularies.vocabulary is 'Which list: kind, usage, amenity …';
 comment on column public.vocabularies.note is
   'For kinds: the listing types that they usually have.';
+comment on column public.vocabularies.edited is
+  'Columns that an admin has changed: a release leaves them as they are.';
 
 create table public.governorates (
   id text primary key constraint governorates_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
@@ -24,11 +27,14 @@ create table public.governorates (
   name_en text not null,
   lat double precision not null,
   lng double precision not null,
-  position integer not null
+  position integer not null,
+  edited text[] not null default '{}'
 );
 comment on table public.governorates is 'The six governorates of Kuwait. Stays: six rows.';
 comment on column public.governorates.lat is 'Centroid, degrees north.';
 comment on column public.governorates.lng is 'Centroid, degrees east.';
+comment on column public.governorates.edited is
+  'Columns that an admin has changed: a release leaves them as they are.';
 
 create table public.areas (
   id text primary key constraint areas_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
@@ -41,6 +47,7 @@ create table public.areas (
   constraint areas_centroid_is_whole check (num_nulls(lat, lng) in (0, 2)),
   approximate boolean not null,
   position integer not null,
+  edited text[] not null default '{}',
   constraint areas_governorate_key unique (governorate_id, id)
 );
 comment on table public.areas is
@@ -49,6 +56,8 @@ comment on column public.areas.lat is 'Centroid, degrees north; null where none 
 comment on column public.areas.lng is 'Centroid, degrees east; null where none is known.';
 comment on column public.areas.approximate is
   'The centroid is a fall-back for the map, not sourced.';
+comment on column public.areas.edited is
+  'Columns that an admin has changed: a release leaves them as they are.';
 
 alter table public.vocabularies enable row level security;
 alter table public.governorates enable row level security;

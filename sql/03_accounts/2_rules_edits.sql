@@ -32,14 +32,6 @@ create trigger accounts_are_not_deleted_by_hand
   execute function private.refuse_edit(
     'An account is deleted with its sign-in: DELETE /admin/users/:id, or delete the user under '
     'Authentication.');
-create trigger accounts_are_reached_as_they_sign_in
-  before update of id, email, phone on public.accounts
-  for each row when (
-    (old.id, old.email, old.phone) is distinct from (new.id, new.email, new.phone)
-  )
-  execute function private.refuse_edit(
-    'Email and phone are those of the sign-in: change them under Authentication, and they follow '
-    'here.');
 
 create function private.apply_identity_state() returns trigger
   language plpgsql
@@ -78,11 +70,6 @@ create trigger identities_of_people_close_with_their_account
   execute function private.refuse_edit(
     'A person''s own identity closes with the account: DELETE /admin/users/:id, or delete the user '
     'under Authentication.');
-create trigger identities_keep_their_type
-  before update of type, account_id on public.identities
-  for each row when ((old.type, old.account_id) is distinct from (new.type, new.account_id))
-  execute function private.refuse_edit(
-    'An identity keeps its type and its account: the person asks for another one in the app.');
 
 -- A name is kept in two places: changing the one that was written changes the one that is shown.
 create function private.sync_display_name() returns trigger
@@ -109,12 +96,3 @@ create trigger individual_profiles_show_their_name
   after update of full_name on public.individual_profiles
   for each row when (new.full_name <> coalesce(old.full_name, ''))
   execute function private.sync_display_name();
-create trigger identities_are_named_by_their_page
-  before update of display_name, avatar_url on public.identities
-  for each row when (
-    old.status = new.status
-    and (old.display_name, old.avatar_url) is distinct from (new.display_name, new.avatar_url)
-  )
-  execute function private.refuse_edit(
-    'What others see comes from individual_profiles.full_name or organisations.name_ar and from the '
-    'pictures that people upload: change it there.');

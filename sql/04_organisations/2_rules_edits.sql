@@ -10,12 +10,3 @@ create trigger organisations_are_verified_by_their_identity
   for each row when (new.verified and not old.verified and not new.active)
   execute function private.refuse_edit(
     'To verify a company or office, set identities.status to active: its page follows.');
-create trigger organisations_follow_their_identity
-  before update of identity_id, type, active, holds_licence on public.organisations
-  for each row when (
-    (old.identity_id, old.type, old.active, old.holds_licence)
-      is distinct from (new.identity_id, new.type, new.active, new.holds_licence)
-  )
-  execute function private.refuse_edit(
-    'The page of a company or office follows its identity and account: change identities.status or '
-    'accounts.status.');

@@ -80,6 +80,7 @@ create table public.properties (
   allow_chat boolean not null default true,
 
   version integer not null default 1,
+  pictures_version integer not null default 0,
   created_at timestamptz not null default now(),
   published_at timestamptz,
   confirmed_at timestamptz,
@@ -186,6 +187,9 @@ comment on column public.properties.shown_lat is
   'What others see and search by: on a grid of about 250 m unless the precision is exact.';
 comment on column public.properties.shown_lng is 'As shown_lat.';
 comment on column public.properties.version is 'Grows with every change by the owner (If-Match).';
+comment on column public.properties.pictures_version is
+  'Grows with every change of pictures that an admin has yet to decide about: version and this '
+  'together are what a decision is about.';
 comment on column public.properties.published_at is 'First publishing; renewing does not move it.';
 comment on column public.properties.confirmed_at is
   'When the owner last confirmed that it is available.';

@@ -114,34 +114,3 @@ create trigger properties_abide_by_their_state
   for each row when (old.status is distinct from new.status)
   execute function private.enter_property_state();
 
--- What only triggers and functions may write. They run before the triggers that would silently
--- correct it.
-create trigger properties_are_edited_where_it_counts
-  before update of owner_identity_id, listed, owner_type, owner_verified, owner_active,
-    auction_starts_at, auction_ends_at
-  on public.properties
-  for each row when (
-    (old.owner_identity_id, old.listed, old.owner_type, old.owner_verified, old.owner_active,
-      old.auction_starts_at, old.auction_ends_at)
-    is distinct from
-    (new.owner_identity_id, new.listed, new.owner_type, new.owner_verified, new.owner_active,
-      new.auction_starts_at, new.auction_ends_at)
-  )
-  execute function private.refuse_edit(
-    'The owner of a listing never changes, and what it copies from the owner, its auction and its '
-    'state is set by triggers: change status here, or the row of the owner or the auction.');
-create trigger properties_keep_their_type
-  before update of type on public.properties
-  for each row when (old.published_at is not null and old.type <> new.type)
-  execute function private.refuse_edit(
-    'The type of a listing stays once it was published: people saved it and asked about it so.');
-create trigger properties_changes_are_decided
-  before update of pending_changes on public.properties
-  for each row when (
-    old.status = new.status and old.pending_changes is not null
-    and old.pending_changes is distinct from new.pending_changes
-  )
-  execute function private.refuse_edit(
-    'Pending changes are decided at POST /admin/moderation/:id/decide, or in the SQL editor by '
-    'select private.decide_property(id, true or false, reason): it notifies the owner and decides '
-    'about the pictures too.');

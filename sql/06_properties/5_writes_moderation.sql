@@ -1,10 +1,8 @@
 -- What an admin decides about a listing. The routes are in 11_admin.
 
-create function private.decide_property(
-  property_id uuid, approved boolean, reason text default null
-) returns void
+create function private.lock_to_decide(property_id uuid, seen integer) returns public.properties
   language plpgsql
-  security definer -- writes a listing of another
+  security definer -- locks a listing of another
   set search_path = ''
 as $$
 declare
@@ -12,11 +10,32 @@ declare
 begin
   perform private.lock_quota_of_listing(property_id);
   select * into property from public.properties
-  where properties.id = decide_property.property_id and properties.status <> 'deleted'
+  where properties.id = lock_to_decide.property_id and properties.status <> 'deleted'
   for no key update;
   if property.id is null then
     perform private.refuse(404, 'property_not_found');
-  elsif property.status = 'pending_review' then
+  elsif seen <> private.review_version(property) then
+    perform private.refuse(409, 'version_conflict', '{}',
+      'It was changed since: look at it again, its version is another.');
+  end if;
+  return property;
+end
+$$;
+comment on function private.lock_to_decide is
+  'A listing, locked after its owner''s quota; 409 version_conflict unless it has the version that '
+  'the admin saw, where that is given.';
+
+create function private.decide_property(
+  property_id uuid, approved boolean, reason text default null, seen integer default null
+) returns void
+  language plpgsql
+  security definer -- writes a listing of another
+  set search_path = ''
+as $$
+declare
+  property public.properties := private.lock_to_decide(property_id, seen);
+begin
+  if property.status = 'pending_review' then
     if approved then
       property.status := 'active';
     else
@@ -42,7 +61,7 @@ begin
 end
 $$;
 comment on function private.decide_property is
-  'An admin approves or rejects a listing submitted for review, or pending changes of one.';
+  'An admin approves or rejects a listing submitted for review, or pending changes of one, as seen.';
 
 create function private.suspend_property(property_id uuid, reason text) returns void
   language plpgsql

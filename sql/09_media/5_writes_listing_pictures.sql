@@ -88,7 +88,8 @@ begin
       where media.property_id = property.id and media.pending and media.id <> all (picture_ids)
     ));
   end if;
-  update public.properties set pending_changes = nullif(pending, '{}')
+  update public.properties
+  set pending_changes = nullif(pending, '{}'), pictures_version = properties.pictures_version + 1
   where properties.id = property.id
     and properties.pending_changes is distinct from nullif(pending, '{}');
 end

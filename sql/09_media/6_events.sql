@@ -65,12 +65,15 @@ begin
     order by properties.id for no key update;
     perform private.write_property_cards(property_ids);
     perform private.write_listed_records(property_ids);
+    update public.properties set pictures_version = properties.pictures_version + 1
+    where properties.id = any (property_ids) and properties.status = 'pending_review';
   end if;
   return null;
 end
 $$;
 comment on function private.on_pictures_of_listings is
-  'Keeps private.property_cards and private.listed_records up to date with the pictures.';
+  'Keeps private.property_cards and private.listed_records up to date with the pictures, and '
+  'notes that a listing which waits for review has others.';
 create trigger media_are_shown_on_insert
   after insert on public.media referencing new table as after
   for each statement execute function private.on_pictures_of_listings();

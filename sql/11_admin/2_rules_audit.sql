@@ -117,10 +117,3 @@ create trigger admins_are_audited
   after insert or update or delete on public.admins
   for each row
   execute function private.audit_change('admin.changed', 'account', 'account_id', 'role');
-create trigger settings_are_audited
-  after update or delete on private.settings
-  for each row execute function private.audit_change('setting.changed', 'setting', 'name', 'value');
-create trigger rates_are_audited
-  after update or delete on private.rates
-  for each row
-  execute function private.audit_change('rate.changed', 'rate', 'rule', 'max', 'seconds', 'earns', 'most');

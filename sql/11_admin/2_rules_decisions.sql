@@ -66,6 +66,17 @@ create function private.awaits_review(property public.properties) returns boolea
 comment on function private.awaits_review is
   'Whether a listing, or a change of a published one, waits for an admin.';
 
+create function private.review_version(property public.properties) returns integer
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select property.version + property.pictures_version
+$$;
+comment on function private.review_version is
+  'Grows with whatever an admin would see of a listing, its pictures included: what a decision is '
+  'about.';
+
 create function private.property_decisions(property public.properties) returns text[]
   language sql
   immutable
@@ -83,4 +94,4 @@ $$;
 comment on function private.property_decisions is 'What an admin can decide about a listing now.';
 
 -- For the view of Studio, which reads with its caller's rights.
-grant execute on function private.awaits_review to service_role;
+grant execute on function private.awaits_review, private.review_version to service_role;

@@ -2,13 +2,16 @@
 -- suspended, restored; a report is upheld, which suspends its listing or hides its review, or dismissed.
 
 create function private.moderate_property(
-  property public.properties, decision text, reason text
+  property public.properties, decision text, reason text, version integer
 ) returns json
   language plpgsql
   security definer -- writes a listing of another, for an admin
   set search_path = ''
 as $$
 begin
+  if version is not null then
+    property := private.lock_to_decide(property.id, version);
+  end if;
   if not decision = any (private.property_decisions(property)) then
     perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
       'from', property.status, 'allowed', private.property_decisions(property)));
@@ -32,7 +35,8 @@ begin
 end
 $$;
 comment on function private.moderate_property is
-  'Applies a decision to a listing; what it calls locks the listing, after its owner''s quota.';
+  'Applies a decision to a listing; what it calls locks the listing, after its owner''s quota. With '
+  'another version than the listing has: 409 version_conflict.';
 
 create function private.moderate_identity(
   identity public.identities, decision text, reason text
@@ -115,7 +119,9 @@ create trigger reports_apply_decisions
   for each row when (old.status <> new.status and pg_trigger_depth() = 0)
   execute function private.apply_report_decision();
 
-create function private.decide_moderation(id uuid, decision text, reason text) returns json
+create function private.decide_moderation(
+  id uuid, decision text, reason text, version integer
+) returns json
   language plpgsql
   security definer -- writes what belongs to another, for an admin
   set search_path = ''
@@ -162,24 +168,26 @@ begin
   ) then
     perform private.refuse(409, 'admin_self');
   end if;
-  return private.moderate_property(property, decision, why);
+  return private.moderate_property(property, decision, why, version);
 end
 $$;
 comment on function private.decide_moderation is 'Applies a decision; see api.decide_moderation.';
 
-create function api.decide_moderation(id uuid, decision text, reason text default null)
-  returns json
+create function api.decide_moderation(
+  id uuid, decision text, reason text default null, version integer default null
+) returns json
   language plpgsql
   set search_path = ''
 as $$
 begin
-  return private.decide_moderation(id, decision, reason);
+  return private.decide_moderation(id, decision, reason, version);
 end
 $$;
 comment on function api.decide_moderation is
   'For admins: approve or reject what waits, suspend a listing or identity or restore it, uphold or '
-  'dismiss a report. 403 admin_only, 404 not_found, 409 admin_self, status_transition_invalid, '
-  'licence_in_use, 422 licence_expired.';
+  'dismiss a report. Of a listing or its changes version is what the admin saw. 403 admin_only, 404 '
+  'not_found, 409 admin_self, status_transition_invalid, version_conflict, licence_in_use, 422 '
+  'licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;
 grant execute on function api.decide_moderation to authenticated;

@@ -78,15 +78,17 @@ create view public.admin_listings_to_review with (security_invoker = true) as
     properties.pending_changes,
     identities.display_name as owner,
     identities.account_id,
-    properties.created_at
+    properties.created_at,
+    private.review_version(properties) as version
   from public.properties
   join public.identities on identities.id = properties.owner_identity_id
   where private.awaits_review(properties)
   order by properties.created_at, properties.id;
 comment on view public.admin_listings_to_review is
   'Listings and changes that wait, the oldest first, while the setting review_listings is true. '
-  'Decide at POST /admin/moderation/:id/decide, or call private.decide_property(id, true or '
-  'false, reason) in the SQL editor. A listing may also be decided by setting properties.status '
+  'Decide at POST /admin/moderation/:id/decide, or select private.decide_property(id, true or '
+  'false, reason, version) in the SQL editor: with another version than the listing has by then it '
+  'is refused. A listing may also be decided by setting properties.status '
   'to active, or to rejected with status_reason: in one change, or the reason first, so that the '
   'owner is notified once.';
 

@@ -53,7 +53,7 @@ describe('the audit trail', () => {
     ])
     const client = await database().connect()
     try {
-      await client.query('begin')
+      await client.query(`begin; set local edits.by = ''`)
       await client.query(
         `update private.settings set value = 'true' where name = 'review_listings'`,
       )

@@ -5,8 +5,11 @@ import { auditOf, signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { insertListing } from '../support/fixtures.ts'
 import { publishListing } from '../support/listings.ts'
+import { png } from '../support/pictures.ts'
 import { unknownId } from '../support/problems.ts'
+import { uploadPictures } from '../support/uploads.ts'
 import { reason } from './requests.ts'
+import { byHand, leaveChanges } from './studio.ts'
 
 let admin: Person
 
@@ -45,6 +48,7 @@ describe('companies and offices that wait', () => {
       kind: 'identity',
       since: expect.any(String),
       decisions: ['approve', 'reject'],
+      version: null,
       listing: null,
       changes: null,
       report: null,
@@ -158,6 +162,46 @@ describe('companies and offices that wait', () => {
 })
 
 describe('filters and sorts', () => {
+  test('ADM-08 what was changed since an admin looked at it is not approved unseen', async () => {
+    const owner = await signUp()
+    const unpublished = { status: 'pending_review', published_at: null, expires_at: null }
+    const id = await insertListing(owner.identityId, unpublished)
+    const seen = async () => (await waiting({ accountId: owner.id })).items[0]
+    const first = await seen()
+    expect(first).toMatchObject({ id, kind: 'listing', version: first.listing.version })
+
+    expect((await owner.patch(`/properties/${id}`, { titleAr: 'شيء آخر تماماً' })).status).toBe(200)
+    const conflict = { status: 409, body: { error: { code: 'version_conflict' } } }
+    const approved = (version: number) => decide(id, { decision: 'approve', version })
+    expect(await approved(first.version)).toMatchObject(conflict)
+    const second = await seen()
+    expect((await uploadPictures(owner, [png({ width: 9, height: 9 })], { propertyId: id })).status).toBe(201)
+    expect(await approved(second.version)).toMatchObject(conflict)
+    const third = await seen()
+    expect((await owner.put(`/properties/${id}/media/order`, {
+      mediaIds: third.listing.media.map(({ id }: { id: string }) => id),
+    })).status).toBe(200)
+    expect((await owner.get(`/properties/${id}`)).body.status).toBe('pending_review')
+    await expect(byHand('select private.decide_property($1, true, null, $2)', [id, first.version]))
+      .rejects.toMatchObject({
+        message: 'version_conflict',
+        hint: expect.stringContaining('look at it again'),
+      })
+    expect((await approved((await seen()).version)).body).toMatchObject({ status: 'active' })
+    expect((await guest.get(`/properties/${id}`)).body.titleAr).toBe('شيء آخر تماماً')
+
+    // Changes of a published one, and no version at all: as before.
+    await leaveChanges(id)
+    const changes = await seen()
+    expect(changes).toMatchObject({ kind: 'changes', version: expect.any(Number) })
+    expect(await approved(changes.version - 1)).toMatchObject(conflict)
+    expect((await guest.get(`/properties/${id}`)).body.price).not.toBe(77)
+    expect((await approved(changes.version)).status).toBe(200)
+    expect((await guest.get(`/properties/${id}`)).body.price).toBe(77)
+    await leaveChanges(id)
+    expect((await decide(id, { decision: 'approve' })).status).toBe(200)
+  })
+
   test('what waits is filtered by what each kind has, and pages join in both directions', async () => {
     const [owner, reporter] = [await signUp(), await signUp()]
     const office = (await askFor('office', owner)).id

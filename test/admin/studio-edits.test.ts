@@ -10,7 +10,7 @@ import { database, guest, type Person, signIn, signUp } from '../support/client.
 import { countSessions } from '../support/codes.ts'
 import { publishListing } from '../support/listings.ts'
 import { insertListing, insertOrganisation } from '../support/fixtures.ts'
-import { decide, edit, why } from './studio.ts'
+import { decide, edit, leaveChanges, why } from './studio.ts'
 
 let admin: Person
 
@@ -135,7 +135,7 @@ describe('properties.status', () => {
   test('archived while changes wait it has them, as after the act', async () => {
     const seller = await signUp()
     const { id } = await publishListing(seller)
-    await edit('properties', id, { pending_changes: '{"price": 77}' })
+    await leaveChanges(id)
     await edit('properties', id, { status: 'archived' })
     expect((await seller.get(`/properties/${id}`)).body).toMatchObject({ price: 77 })
   })

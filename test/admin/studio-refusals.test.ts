@@ -4,7 +4,7 @@ import { database, guest, type Person, signUp } from '../support/client.ts'
 import { completeFields, publishListing } from '../support/listings.ts'
 import { topUpInvoice } from '../support/money.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
-import { decide, edit, why } from './studio.ts'
+import { byHand, decide, edit, leaveChanges, why } from './studio.ts'
 
 describe('refused with a sentence that says what to do, and nothing has changed', () => {
   let seller: Person
@@ -21,38 +21,44 @@ describe('refused with a sentence that says what to do, and nothing has changed'
   })
   const refused: [string, string, () => string, Record<string, unknown>, RegExp][] = [
     ['properties', 'status', () => listing, { status: 'rented' }, /SALE is sold/],
-    ['properties', 'deleted_at', () => listing, { deleted_at: new Date() }, /deleted_say_when/],
-    ['properties', 'closed_at', () => listing, { closed_at: new Date() }, /closed_say_when/],
-    ['properties', 'paused_at', () => listing, { paused_at: new Date() }, /paused_say_when/],
-    ['properties', 'published_at', () => listing, { published_at: null }, /since_and_until_when/],
-    ['properties', 'expires_at', () => listing, { expires_at: null }, /since_and_until_when/],
-    ['properties', 'suspended_from', () => listing, { suspended_from: 'draft' }, /what_they_were/],
-    ['properties', 'listed', () => listing, { listed: false }, /change status here/],
+    ['properties', 'deleted_at', () => listing, { deleted_at: new Date() }, /set by triggers/],
+    ['properties', 'closed_at', () => listing, { closed_at: new Date() }, /set by triggers/],
+    ['properties', 'paused_at', () => listing, { paused_at: new Date() }, /set by triggers/],
+    ['properties', 'published_at', () => listing, { published_at: null }, /set by triggers/],
+    ['properties', 'expires_at', () => listing, { expires_at: null }, /set by triggers/],
+    ['properties', 'suspended_from', () => listing, { suspended_from: 'draft' }, /set by triggers/],
+    ['properties', 'listed', () => listing, { listed: false }, /set by triggers/],
     ['properties', 'owner_verified', () => listing, { owner_verified: true }, /set by triggers/],
     ['properties', 'owner_active', () => listing, { owner_active: false }, /set by triggers/],
-    ['properties', 'type', () => listing, { type: 'RENT' }, /stays once it was published/],
+    ['properties', 'type', () => listing, { type: 'RENT' }, /keeps its owner, type/],
     ['properties', 'auction_ends_at', () => listing, { auction_ends_at: new Date() }, /auction/],
     ['accounts', 'status', () => seller.id, { status: 'deleted' }, /under Authentication/],
     ['accounts', 'email', () => seller.id, { email: 'x@example.com' }, /under Authentication/],
-    ['accounts', 'delete_at', () => seller.id, { delete_at: new Date() }, /deletion_says_when/],
+    ['accounts', 'delete_at', () => seller.id, { delete_at: new Date() }, /deletion says when/],
     [
       'accounts',
       'suspended_until',
       () => seller.id,
       { suspended_until: new Date() },
-      /only_suspensions_end/,
+      /only suspensions end/,
     ],
     ['identities', 'status', () => seller.identityId, { status: 'rejected' }, /no licence/],
     ['identities', 'status', () => seller.identityId, { status: 'closed' }, /with the account/],
     ['identities', 'type', () => seller.identityId, { type: 'office' }, /keeps its type/],
-    ['identities', 'display_name', () => office, { display_name: 'اسم آخر' }, /change it there/],
+    ['identities', 'display_name', () => office, { display_name: 'اسم آخر' }, /organisations.name_ar/],
     ['organisations', 'verified', () => office, { verified: true }, /identities.status to active/],
     ['organisations', 'active', () => office, { active: true }, /follows its identity/],
-    ['invoices', 'state', () => invoice, {
-      state: 'paid',
-      paid_at: new Date(),
-      paid_with: 'wallet',
-    }, /paid by a payment/],
+    ['organisations', 'logo_url', () => office, { logo_url: 'https://x.example' }, /its pictures/],
+    ['organisations', 'rating_count', () => office, { rating_count: 9 }, /kept by the service/],
+    ['identities', 'avatar_url', () => office, { avatar_url: 'https://x.example' }, /in the app/],
+    ['properties', 'ref_no', () => listing, { ref_no: 1 }, /keeps its owner, type and number/],
+    ['properties', 'kind', () => listing, { kind: 'castle' }, /castle is no code of kind/],
+    ['properties', 'title_ar', () => listing, { title_ar: 'شقة' }, /^Not saved: title_ar does not/],
+    ['properties', 'title_ar', () => listing, { title_ar: null }, /^Not saved: .*published/],
+    ['properties', 'area_id', () => listing, { area_id: 'atlantis' }, /is none of public.areas/],
+    ['properties', 'allow_chat', () => listing, { allow_chat: null }, /allow_chat is missing/],
+    ['invoices', 'state', () => invoice, { state: 'paid' }, /paid by a payment/],
+    ['invoices', 'total', () => invoice, { total: 1 }, /Money is moved by payments/],
   ]
   test.each(refused)('%s.%s', async (table, _column, id, columns, sentence) => {
     const key = table === 'organisations' ? 'identity_id' : 'id'
@@ -105,7 +111,7 @@ describe('refused with a sentence that says what to do, and nothing has changed'
 
   test('changes that wait, and a state that needs more than is there', async () => {
     const { id } = await publishListing(seller)
-    await edit('properties', id, { pending_changes: '{"price": 77}' })
+    await leaveChanges(id)
     await expect(edit('properties', id, { pending_changes: null })).rejects.toThrow(
       'decide_property',
     )
@@ -133,29 +139,32 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     ['private.rates', 'rule', 'uploads', { rule: 'upload' }, 'keeps its name'],
     ['plans', 'code', 'free', { code: 'none' }, 'change its figures'],
     ['private.settings', 'name', 'seller', { name: 'vendor' }, 'keeps its name'],
+    ['vocabularies', 'code', 'house', { code: 'home' }, 'A code stays'],
+    ['areas', 'id', 'salmiya', { governorate_id: 'ahmadi' }, 'keeps its id and governorate'],
+    ['governorates', 'id', 'hawalli', { id: 'hawally' }, 'keeps its id'],
   ])('%s.%s that functions ask for', async (table, key, name, columns, sentence) => {
     await expect(edit(table, name, columns, key)).rejects.toThrow(sentence)
   })
 
-  test.each([
-    ['payments', { state: 'captured' }, 'when its provider says so'],
-    ['refunds', { state: 'settled' }, 'when its provider says so'],
-    ['payment_events', { outcome: 'edited' }, 'looked up again by itself'],
-    ['subscriptions', { status: 'expired' }, 'set renews to false'],
-    ['media', { discarded_at: new Date() }, 'removed with its file'],
-    ['reviews', { author_active: false }, 'set hidden_at'],
-  ])('public.%s', async (table, columns, sentence) => {
-    // Sentences of triggers that look at no other row: each of them exists.
-    const { rows } = await database().query(
-      `select 1 from pg_trigger where tgrelid = $1::regclass
-         and tgfoid = 'private.refuse_edit'::regproc
-         and pg_get_triggerdef(oid) like '%' || $2 || '%'
-         and tgattr::int2[] && array(
-           select attnum from pg_attribute where attrelid = tgrelid and attname = any ($3)
-         )`,
-      [`public.${table}`, sentence, Object.keys(columns)],
+  test('rows that come anew', async () => {
+    const plan = `insert into public.plans (code, name_ar, name_en, audience, price, interval_days,
+        active_listings, listing_days, photos_per_listing)
+      values ($1, 'باقة', $2, 'office', 1, 30, 1, 30, 1)`
+    await expect(byHand(plan, ['free', 'Again'])).rejects.toThrow('code is taken by another row')
+    await expect(byHand(plan, ['free plan', 'Again'])).rejects.toThrow(/code does not fit/)
+    await expect(byHand(plan, ['another', null])).rejects.toThrow('name_en is missing')
+    await expect(byHand(
+      `insert into public.vocabularies values ('period', 'week', 'أسبوعياً', 'Per week', null, 9)`,
+    )).rejects.toThrow('Functions know the codes of period')
+    await insertOrganisation(seller.id)
+    const licence = await insertOrganisation(seller.id)
+    const { rows: [other] } = await database().query(
+      'select licence_no from public.organisations where identity_id <> $1 limit 1',
+      [licence],
     )
-    expect(rows).toHaveLength(1)
+    await expect(
+      edit('organisations', licence, { licence_no: other.licence_no }, 'identity_id'),
+    ).rejects.toThrow('upper(licence_no) is taken by another row')
   })
 })
 

@@ -3,12 +3,35 @@ import { database, type Person } from '../support/client.ts'
 
 export const why = 'مخالفة لشروط النشر'
 
+/** One statement as hosted Studio and the SQL editor send it: by nobody but whoever is at the keys. */
+export async function byHand(sql: string, parameters: unknown[] = []) {
+  const client = await database().connect()
+  try {
+    await client.query(`begin; set local edits.by = ''`)
+    const answer = await client.query(sql, parameters)
+    await client.query('commit')
+    return answer
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  } finally {
+    client.release()
+  }
+}
+
 export const edit = (table: string, id: string, columns: Record<string, unknown>, key = 'id') =>
-  database().query(
+  byHand(
     `update ${table.includes('.') ? table : `public.${table}`}
      set ${Object.keys(columns).map((name, i) => `${name} = $${i + 2}`)}
      where ${key} = $1`,
     [id, ...Object.values(columns)],
+  )
+
+/** Changes of a published listing that wait for an admin, as where listings are reviewed. */
+export const leaveChanges = (id: string) =>
+  database().query(
+    `update public.properties set pending_changes = '{"price": 77}' where id = $1`,
+    [id],
   )
 
 export const decide = (admin: Person, id: string, decision: string) =>

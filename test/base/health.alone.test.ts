@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { publishableKey, secretKey } from '../support/client.ts'
+import { database, publishableKey, secretKey } from '../support/client.ts'
 import { type Facade, hasStack, startFacade } from '../support/facade.ts'
 import { waitUntil } from '../support/wait.ts'
 import { jsonAnswer, startProjectProxy } from './project-proxy.ts'
@@ -148,5 +148,37 @@ describe.runIf(hasStack)('LOAD-09 the health of the parts', () => {
     })
     expect((await ask(facade, '/health')).body.database).toBe('ok')
     for (const path of paths) way.answers.delete(path)
+  })
+})
+
+describe.runIf(hasStack)('a row that the product needs', () => {
+  test.each([
+    ['private.rates', `rule = 'export'`, 'private.rates export'],
+    ['public.vocabularies', `code = 'stable'`, 'public.vocabularies kind stable'],
+    ['private.settings', `name = 'seller'`, 'private.settings seller'],
+  ])('is an alarm and degraded while it is gone from %s', async (table, where, subject) => {
+    const [api, jobs] = await Promise.all([startFacade(), startFacade({}, 'jobs')])
+    const run = () => ask(jobs, '', { method: 'POST', headers: { apikey: secretKey } })
+    const { rows: [before] } = await database().query(`select * from ${table} where ${where}`)
+    try {
+      await run()
+      await waitUntil('health is well', async () => (await ask(api, '/health')).body.status === 'ok')
+      await database().query(`delete from ${table} where ${where}`)
+      await waitUntil(
+        'health says it',
+        async () => (await ask(api, '/health')).body.status === 'degraded',
+      )
+      await run()
+      expect((await unsettled('row_missing')).map(({ subject_id }) => subject_id)).toEqual([subject])
+    } finally {
+      await database().query(
+        `insert into ${table} select * from jsonb_populate_record(null::${table}, $1)
+         on conflict do nothing`,
+        [before],
+      )
+      await run()
+      expect(await unsettled('row_missing')).toEqual([])
+      await Promise.all([api.stop(), jobs.stop()])
+    }
   })
 })

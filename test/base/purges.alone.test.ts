@@ -27,6 +27,7 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
     await database().query('delete from auth.users where id = $1', [gone.id])
     client = new pg.Client(databaseAt(variable('DATABASE_URL')!))
     await client.connect()
+    await client.query(`set edits.by = 'tests'`)
   })
 
   afterAll(() => client.end())

@@ -11,6 +11,7 @@ async function query<Row extends pg.QueryResultRow>(url: string, sql: string, va
   const client = new pg.Client(databaseAt(url))
   await client.connect()
   try {
+    await client.query(`set edits.by = 'tests'`)
     return (await client.query<Row>(sql, values)).rows
   } finally {
     await client.end()

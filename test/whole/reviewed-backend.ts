@@ -62,6 +62,7 @@ export const ofBackend: Review[] = [
     'private.count_views',
     'private.measure_responses',
     'private.refresh_area_prices',
+    'private.report_missing_rows',
     'private.retry_deferred_notifications',
     'private.fan_out_listing_events',
     'private.notify_of_sign_ins',

@@ -143,13 +143,16 @@ const decide = route({
   description:
     'Takes one of the `decisions` of the item. A listing or an identity can be suspended or ' +
     'restored at any time by its own id. What is decided about an identity is what ' +
-    '`PATCH /admin/identities/{identityId}/status` does. To reject, suspend or uphold needs a reason, which the owner reads.',
+    '`PATCH /admin/identities/{identityId}/status` does. To reject, suspend or uphold needs a reason, ' +
+    'which the owner reads. Send the `version` of the item that you show: a listing that was ' +
+    'changed meanwhile is not decided about unseen.',
   errors: [
     'not_found',
     'admin_self',
     'licence_expired',
     'licence_in_use',
     'status_transition_invalid',
+    'version_conflict',
   ],
   request: { params: z.strictObject({ id: z.uuid() }), ...body(Decision) },
   responses: {

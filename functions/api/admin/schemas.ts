@@ -171,6 +171,9 @@ export const ModerationItem = z
     kind: z.enum(moderationKinds).describe('Which of the fields below it has.'),
     since: Time.describe('Since when it waits.'),
     decisions: allowed,
+    version: z.int().nullable().describe(
+      'Of kind `listing` and `changes`: what is shown here, pictures included. For `decide`.',
+    ),
     listing: z.union([Property, z.null()]).describe('Of kind `listing` and `changes`.'),
     changes: z.record(z.string(), z.unknown()).nullable().describe(
       'What the owner wants to change; until the decision the listing stays as it is.',
@@ -183,6 +186,10 @@ export const ModerationItem = z
 export const Decision = z.strictObject({
   decision: z.enum(decisions).describe('One of the `decisions` of the item.'),
   reason: Reason.optional().describe('Required to reject, suspend and uphold.'),
+  version: z.int().optional().describe(
+    'Of a listing or its changes: the `version` that was looked at. If it is another by now, ' +
+      'nothing is decided (409 version_conflict).',
+  ),
 })
 
 export const Decided = z
