@@ -48,8 +48,8 @@ async function inParallel(url: string, work: (client: pg.Client) => Promise<void
     () =>
       connected(url, async (client) => {
         await client.query(
-      `set statement_timeout = 0; set maintenance_work_mem = '1GB'; set edits.by = 'bench'`,
-    )
+          `set statement_timeout = 0; set maintenance_work_mem = '1GB'; set edits.by = 'bench'`,
+        )
         await work(client)
       }),
   )

@@ -68,6 +68,32 @@ begin
 end
 $$;
 
+-- What an admin does under Authentication.
+do $$
+begin
+  if not exists (
+    select from pg_trigger
+    where tgrelid = 'auth.users'::regclass and tgname = 'refuse_ban'
+  ) then
+    create trigger refuse_ban
+      before update of banned_until on auth.users
+      for each row when (
+        new.banned_until > now() and new.banned_until is distinct from old.banned_until
+      )
+      execute function private.refuse_ban();
+  end if;
+  if not exists (
+    select from pg_trigger
+    where tgrelid = 'auth.users'::regclass and tgname = 'confirm_new_user'
+  ) then
+    create trigger confirm_new_user
+      before insert on auth.users
+      for each row when (new.raw_app_meta_data ->> 'provider' in ('email', 'phone'))
+      execute function private.confirm_new_user();
+  end if;
+end
+$$;
+
 -- The account is notified of a sign-in; the devices of a session end with it.
 create or replace trigger on_session_begun
   after insert on auth.sessions

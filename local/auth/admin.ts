@@ -286,5 +286,5 @@ async function softDelete(tx: Tx, user: User) {
 function databaseError(message: string, error: unknown): Error {
   if (error instanceof AuthError) return error
   console.error(`auth: ${message}: ${(error as Error).message}`)
-  return internal(message)
+  return internal(message, error)
 }

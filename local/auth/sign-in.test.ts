@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
-import { projectUrl } from '../../test/support/client.ts'
+import { database, projectUrl } from '../../test/support/client.ts'
 import {
   admin,
   auth,
@@ -87,7 +87,9 @@ describe('signing in', () => {
   })
 
   test('reports an unconfirmed email only after the right password', async () => {
-    const { email, password } = await newUser({ email_confirm: false })
+    const { id, email, password } = await newUser({ email_confirm: false })
+    // What the project itself would not leave so.
+    await database().query('update auth.users set email_confirmed_at = null where id = $1', [id])
     const wrong = await server().auth.signInWithPassword({ email, password: 'wrong-password' })
     const right = await server().auth.signInWithPassword({ email, password })
     expect(wrong.error?.code).toBe('invalid_credentials')

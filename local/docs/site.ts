@@ -14,6 +14,7 @@ const guides = {
   'contract.html': ['Contract', 'docs/contract.md'],
   'errors.html': ['Errors', 'docs/errors.md'],
   'deploy.html': ['Deploy', 'docs/deploy.md'],
+  'admin.html': ['Admin', 'docs/admin.md'],
   'settings.html': ['Settings', 'docs/settings.md'],
 } as const
 

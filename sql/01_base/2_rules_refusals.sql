@@ -7,7 +7,10 @@ create function private.refuse(
   set search_path = ''
 as $$
 begin
-  if by_hand is not null then
+  if session_user = 'supabase_auth_admin' and by_hand is not null then
+    -- Under Authentication in Studio nothing else is shown.
+    raise exception using errcode = 'PT' || status, message = by_hand;
+  elsif by_hand is not null then
     raise exception using
       errcode = 'PT' || status, message = code, detail = refuse.detail::text, hint = by_hand;
   end if;

@@ -32,8 +32,14 @@ as $$
 declare
   given_name text := new.raw_user_meta_data ->> 'full_name';
 begin
-  insert into public.accounts (id, email, phone)
-  values (new.id, lower(nullif(new.email, '')), '+' || nullif(new.phone, ''));
+  begin
+    insert into public.accounts (id, email, phone)
+    values (new.id, lower(nullif(new.email, '')), '+' || nullif(new.phone, ''));
+  exception
+    when check_violation then -- said as a sentence to whoever adds somebody in Studio
+      raise exception using errcode = 'PT422', message =
+        'An account has an email as people write it, or a Kuwaiti mobile number such as 96550000001.';
+  end;
   update public.accounts
   set active_identity_id = private.add_individual(
     new.id, case when private.is_name(given_name) then given_name end)

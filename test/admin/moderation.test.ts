@@ -175,12 +175,15 @@ describe('filters and sorts', () => {
     const approved = (version: number) => decide(id, { decision: 'approve', version })
     expect(await approved(first.version)).toMatchObject(conflict)
     const second = await seen()
-    expect((await uploadPictures(owner, [png({ width: 9, height: 9 })], { propertyId: id })).status).toBe(201)
+    expect((await uploadPictures(owner, [png({ width: 9, height: 9 })], { propertyId: id })).status)
+      .toBe(201)
     expect(await approved(second.version)).toMatchObject(conflict)
     const third = await seen()
-    expect((await owner.put(`/properties/${id}/media/order`, {
-      mediaIds: third.listing.media.map(({ id }: { id: string }) => id),
-    })).status).toBe(200)
+    expect(
+      (await owner.put(`/properties/${id}/media/order`, {
+        mediaIds: third.listing.media.map(({ id }: { id: string }) => id),
+      })).status,
+    ).toBe(200)
     expect((await owner.get(`/properties/${id}`)).body.status).toBe('pending_review')
     await expect(byHand('select private.decide_property($1, true, null, $2)', [id, first.version]))
       .rejects.toMatchObject({

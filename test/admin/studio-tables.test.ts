@@ -29,7 +29,8 @@ const open: Record<string, { columns?: string; may?: string[] }> = {
   'public.individual_profiles': { columns: 'full_name' },
   'public.invoices': { columns: 'state' },
   'public.organisations': {
-    columns: 'name_ar name_en licence_no licence_expires_on about_ar phone whatsapp email website ' +
+    columns:
+      'name_ar name_en licence_no licence_expires_on about_ar phone whatsapp email website ' +
       'governorate_id area_id address_ar working_hours verified',
   },
   'public.plans': {
@@ -67,9 +68,9 @@ const tables = async (): Promise<Table[]> =>
     where relkind in ('r', 'p') and not relispartition
       and relnamespace in ('public'::regnamespace, 'private'::regnamespace)
     group by pg_class.oid`)).rows.map((table) => ({
-      ...table,
-      name: table.name.includes('.') ? table.name : `public.${table.name}`,
-    }))
+    ...table,
+    name: table.name.includes('.') ? table.name : `public.${table.name}`,
+  }))
 
 const sentence = /^[A-Z].{40,}\.$/s
 
@@ -81,7 +82,8 @@ test('ADM-05 every table refuses by hand, with a sentence, what would lack its e
     const { columns: free = '', may = [] } = open[name] ?? {}
     // That no row is meant makes no difference to what is refused whole.
     const acts = {
-      insert: `insert into ${name} (${columns}) overriding system value select ${columns} from ${name} where false`,
+      insert:
+        `insert into ${name} (${columns}) overriding system value select ${columns} from ${name} where false`,
       update: `update ${name} set ${columns.at(-1)} = ${columns.at(-1)} where false`,
       delete: `delete from ${name} where false`,
       truncate: `truncate ${name} cascade`,
@@ -112,7 +114,10 @@ describe('what counts on a row', () => {
 
   test.each([
     ['delete from public.favorites where property_id = $1', /in the app/],
-    ['update public.favorites set property_id = gen_random_uuid() where property_id = $1', /in the/],
+    [
+      'update public.favorites set property_id = gen_random_uuid() where property_id = $1',
+      /in the/,
+    ],
     ['delete from public.properties where id = $1', /setting status to deleted/],
     ['update private.property_counters set views = 9 where property_id = $1', /by itself/],
     ['update private.property_cards set owner_name = $1', /by itself/],
@@ -126,8 +131,10 @@ describe('what counts on a row', () => {
     await leaveChanges(id)
     await byHand('select private.decide_property($1, true)', [id])
     expect((await guest.get(`/properties/${id}`)).body.price).toBe(77)
-    await byHand(`do $$ begin delete from public.favorites where identity_id = '${buyer.identityId}';
-      end $$`)
+    await byHand(
+      `do $$ begin delete from public.favorites where identity_id = '${buyer.identityId}';
+      end $$`,
+    )
     expect((await guest.get(`/properties/${id}`)).body).toMatchObject({ favoritesCount: 0 })
     const gone = await signUp()
     await byHand('delete from auth.users where id = $1', [gone.id])
@@ -196,7 +203,10 @@ describe('in the audit trail', () => {
     await edit('properties', id, { title_ar: 'بيت للبيع في بيان', status: 'paused' })
     await edit('individual_profiles', person.id, { full_name: 'دلال المطوع' }, 'account_id')
     const trail = await auditOf(admin, id)
-    expect(trail.map(({ action }) => action).sort()).toEqual(['property.changed', 'property.status'])
+    expect(trail.map(({ action }) => action).sort()).toEqual([
+      'property.changed',
+      'property.status',
+    ])
     expect(trail.find(({ action }) => action === 'property.changed')).toMatchObject({
       before: { id, title_ar: titleAr },
       after: { id, title_ar: 'بيت للبيع في بيان' },

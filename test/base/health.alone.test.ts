@@ -162,14 +162,19 @@ describe.runIf(hasStack)('a row that the product needs', () => {
     const { rows: [before] } = await database().query(`select * from ${table} where ${where}`)
     try {
       await run()
-      await waitUntil('health is well', async () => (await ask(api, '/health')).body.status === 'ok')
+      await waitUntil(
+        'health is well',
+        async () => (await ask(api, '/health')).body.status === 'ok',
+      )
       await database().query(`delete from ${table} where ${where}`)
       await waitUntil(
         'health says it',
         async () => (await ask(api, '/health')).body.status === 'degraded',
       )
       await run()
-      expect((await unsettled('row_missing')).map(({ subject_id }) => subject_id)).toEqual([subject])
+      expect((await unsettled('row_missing')).map(({ subject_id }) => subject_id)).toEqual([
+        subject,
+      ])
     } finally {
       await database().query(
         `insert into ${table} select * from jsonb_populate_record(null::${table}, $1)

@@ -1,0 +1,37 @@
+-- What an admin does under Authentication in Studio, and by Auth's admin API: it has the effects of
+-- our own act, or is refused with a sentence. The table of it is in docs/admin.md.
+
+create function private.refuse_ban() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  -- Auth answers a ban before it compares the password, and leaves access tokens alive.
+  if coalesce(current_setting('edits.by', true), '') = '' then
+    raise exception using errcode = 'PT409', message =
+      'Auth''s own ban is not used: set accounts.status to banned or suspended, or PATCH '
+      '/admin/users/:id/status. All access ends at once then, and the person reads why.';
+  end if;
+  return new;
+end
+$$;
+comment on function private.refuse_ban is
+  'Refuses a ban of Auth''s, of which the facade and its tokens would know nothing.';
+
+create function private.confirm_new_user() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if new.email is not null and new.email_confirmed_at is null then
+    new.email_confirmed_at := now();
+  end if;
+  if new.phone is not null and new.phone_confirmed_at is null then
+    new.phone_confirmed_at := now();
+  end if;
+  return new;
+end
+$$;
+comment on function private.confirm_new_user is
+  'Somebody whom an admin adds signs in with the password given: Auth sends no confirmations. The '
+  'email is not proven by that (accounts.email_proven).';
