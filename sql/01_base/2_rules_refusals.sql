@@ -7,19 +7,17 @@ create function private.refuse(
   set search_path = ''
 as $$
 begin
-  if session_user = 'supabase_auth_admin' and by_hand is not null then
-    -- Under Authentication in Studio nothing else is shown.
-    raise exception using errcode = 'PT' || status, message = by_hand;
-  elsif by_hand is not null then
-    raise exception using
-      errcode = 'PT' || status, message = code, detail = refuse.detail::text, hint = by_hand;
+  -- Studio shows the message alone.
+  if by_hand is not null and session_user <> 'facade'
+    and coalesce(current_setting('request.jwt.claims', true), '') = '' then
+    raise exception using errcode = 'PT' || status, message = by_hand, hint = code;
   end if;
   raise exception using errcode = 'PT' || status, message = code, detail = refuse.detail::text;
 end
 $$;
 comment on function private.refuse is
   'Raises an error of the contract (section 9): HTTP status, stable code, further fields of the '
-  'answer, and a sentence for whoever caused it by changing a row by hand.';
+  'answer, and the sentence that it is for whoever caused it by hand.';
 
 create function private.refuse_field(path text, code text, status integer default 422)
   returns void

@@ -13,7 +13,7 @@ begin
   where properties.id = lock_to_decide.property_id and properties.status <> 'deleted'
   for no key update;
   if property.id is null then
-    perform private.refuse(404, 'property_not_found');
+    perform private.refuse(404, 'property_not_found', '{}', 'There is no such listing.');
   elsif seen <> private.review_version(property) then
     perform private.refuse(409, 'version_conflict', '{}',
       'It was changed since: look at it again, its version is another.');
@@ -54,7 +54,8 @@ begin
       case when approved then 'listing_approved' else 'listing_rejected' end,
       jsonb_build_object('change', true, 'reason', property.status_reason));
   else
-    perform private.refuse(409, 'status_transition_invalid');
+    perform private.refuse(409, 'status_transition_invalid', '{}',
+      'Neither this listing nor a change of it waits for a decision.');
   end if;
   property.version := property.version + 1;
   perform private.save_property(property);

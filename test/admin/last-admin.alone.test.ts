@@ -31,7 +31,10 @@ afterEach(async () => {
 })
 
 const lastAdmin = { status: 409, body: { error: { code: 'last_admin' } } }
-const refused = { message: 'last_admin' }
+const refused = {
+  message: 'Nobody else is an admin: add a row to admins for another account first.',
+  hint: 'last_admin',
+}
 const lock = (by: Person, who: Person, status = 'suspended') => ({
   method: 'PATCH',
   path: `/admin/users/${who.id}/status`,

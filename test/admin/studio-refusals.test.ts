@@ -82,17 +82,17 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     await edit('identities', over, { status: 'suspended' })
     await edit('organisations', over, { licence_expires_on: '2020-01-01' }, 'identity_id')
     await expect(edit('identities', over, { status: 'active' })).rejects
-      .toMatchObject({ message: 'licence_expired', hint: expect.stringContaining('expires_on') })
+      .toMatchObject({ message: expect.stringContaining('expires_on'), hint: 'licence_expired' })
     await expect(edit('invoices', invoice, { state: 'failed' })).rejects.toMatchObject({
-      message: 'status_transition_invalid',
-      hint:
+      hint: 'status_transition_invalid',
+      message:
         'An invoice that is open does not become failed: private.invoice_steps() says what it can.',
     })
     const client = await database().connect()
     try {
       await client.query('begin')
       await expect(client.query('delete from public.admins')).rejects
-        .toMatchObject({ message: 'last_admin', hint: expect.stringContaining('add a row') })
+        .toMatchObject({ message: expect.stringContaining('add a row'), hint: 'last_admin' })
     } finally {
       await client.query('rollback')
       client.release()

@@ -193,7 +193,7 @@ test('an expired licence hides the organisation and its listings at once', async
   expect(await guest.get(`/company/${company}`)).toMatchObject(missing)
   expect(await owner.get('/company/profile')).toMatchObject(refusal(403, 'identity_not_usable'))
   expect(await act(owner, company)).toMatchObject(refusal(403, 'identity_not_usable'))
-  await expect(setStatus(company, 'active')).rejects.toMatchObject({ message: 'licence_expired' })
+  await expect(setStatus(company, 'active')).rejects.toMatchObject({ hint: 'licence_expired' })
 
   const renew = (licenceExpiresOn: string) =>
     owner.patch(`/auth/identities/${company}`, { licenceExpiresOn })

@@ -123,7 +123,7 @@ test('a change taken back does not wait, and a refused one is dropped', async ()
   await decide(id, false, 'عنوان مخالف')
   expect(await read(seller, id))
     .toMatchObject({ titleAr, pendingChanges: null, statusReason: 'عنوان مخالف', status: 'active' })
-  await expect(decide(id, true)).rejects.toMatchObject({ message: 'status_transition_invalid' })
+  await expect(decide(id, true)).rejects.toMatchObject({ hint: 'status_transition_invalid' })
   // Pending changes must be valid as well.
   expect((await seller.patch(path, { price: null })).status).toBe(422)
   expect((await seller.patch(path, { areaId: 'jahra', governorateId: 'capital' })).status).toBe(422)

@@ -30,7 +30,7 @@ async function dismiss({ identityId }: Person) {
       identityId,
     )
   } catch (error) {
-    if ((error as Error).message !== 'last_admin') throw error
+    if ((error as pg.DatabaseError).hint !== 'last_admin') throw error
     show('An admin of the tour stays: there is no other, and nobody has its password.')
   }
 }
