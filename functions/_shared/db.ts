@@ -63,9 +63,9 @@ class Client extends pg.Client {
 const connectionOptions = {
   ...env.database,
   Client,
-  // A connection lives as long as its worker, which is minutes at most: a new one costs Postgres as
-  // much as thirty requests, and a timer at every request a tenth of a small one here.
-  idleTimeoutMillis: 0,
+  // One that is idle takes a client's place at the pooler from other workers. Elsewhere it stays: a new
+  // one costs Postgres as much as thirty requests, a timer at every request a tenth of a small one.
+  idleTimeoutMillis: env.production ? 10_000 : 0,
   keepAlive: true,
   // Values stay text from Postgres to the client: a Date would lose microseconds.
   types: { getTypeParser: () => (value: string) => value },

@@ -66,7 +66,9 @@ const declared = {
     by: 'deploy',
   },
   FACADE_DB_POOL: {
-    about: 'Database connections of one worker; all share those of the pooler.',
+    about:
+      'Database connections of one worker, and one more for health and alarms; idle ones go after ' +
+      '10 s. All share those of the pooler.',
     default: '3',
     is: a.whole(1),
   },
@@ -100,7 +102,8 @@ const declared = {
     is: a.returnUrls,
   },
   CORS_ORIGINS: {
-    about: 'Exact origins of web apps, with commas between.',
+    about: 'Exact origins of web apps, with commas between; outside production also every one of ' +
+      'localhost.',
     is: a.origins,
     off: 'pages in browsers cannot call the API',
   },

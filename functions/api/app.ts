@@ -3,6 +3,7 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { cors } from 'hono/cors'
 import type { ApiEnv } from '../_shared/context.ts'
 import { env } from '../_shared/env.ts'
+import { isAllowedOrigin } from '../_shared/origins.ts'
 import { providerNamed } from '../payments/configured-providers.ts'
 import { passwords } from './accounts/routes-passwords.ts'
 import { registration } from './accounts/routes-registration.ts'
@@ -58,7 +59,7 @@ export const app = new OpenAPIHono<ApiEnv>({ getPath })
 app.onError(onError)
 app.use(logRequest)
 const crossOrigin = cors({
-  origin: env.corsOrigins,
+  origin: (origin) => isAllowedOrigin(origin) ? origin : null,
   allowHeaders: [
     'Authorization',
     'Content-Type',
@@ -66,6 +67,10 @@ const crossOrigin = cors({
     'Idempotency-Key',
     'If-Match',
     'X-Expect-Identity',
+    // What supabase-js sends with every call, and by which a caller chooses the region of functions.
+    'apikey',
+    'x-client-info',
+    'x-region',
   ],
   exposeHeaders: [
     'X-Request-Id',

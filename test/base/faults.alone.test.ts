@@ -1,8 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { faultsOf } from '../support/answers.ts'
-import { type Person, signUp } from '../support/client.ts'
-import { defaultSettings, type Facade, hasStack, startFacade } from '../support/facade.ts'
+import { baseUrl, type Person, signUp } from '../support/client.ts'
+import {
+  defaultSettings,
+  type Facade,
+  hasStack,
+  startFacade,
+  testLocally,
+} from '../support/facade.ts'
 
 // Facades that lack something: what they answer, and what they log.
 describe.runIf(hasStack)('a facade in trouble', () => {
@@ -115,6 +121,58 @@ describe.runIf(hasStack)('ISO-19 cross-origin rules', () => {
 })
 
 const onLinux = existsSync('/proc/self/statm')
+
+describe('CORS of a page', () => {
+  /** As a browser asks before a request of a page with these headers. */
+  const preflight = (url: string, origin: string, headers: string[]) =>
+    fetch(url, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': headers.sort().join(','),
+      },
+    })
+  const sent = ['authorization', 'content-type', 'accept-language', 'idempotency-key', 'if-match']
+    .concat(['x-expect-identity', 'x-region', 'apikey', 'x-client-info'])
+
+  test('may send what clients and the documents send, through the whole project', async () => {
+    const origin = 'http://localhost:3000'
+    const response = await preflight(`${baseUrl}/favorites/ids`, origin, sent)
+    expect(response.status).toBe(204)
+    expect(response.headers.get('access-control-allow-origin')).toBe(origin)
+    const allowed = response.headers.get('access-control-allow-headers')!.toLowerCase().split(',')
+    for (const name of sent) expect(allowed, name).toContain(name)
+    expect(response.headers.get('access-control-allow-methods')).toContain('POST')
+    expect(allowed).not.toContain('x-forwarded-for')
+  })
+
+  testLocally('of whatever port of the developer is let in, but not in production', async () => {
+    const origins = ['http://localhost:4321', 'http://127.0.0.1:8080', 'https://localhost']
+    const [own, production] = await Promise.all([
+      startFacade({ CORS_ORIGINS: undefined }),
+      startFacade({ CORS_ORIGINS: undefined, ENVIRONMENT: 'production' }),
+    ])
+    try {
+      for (const origin of origins) {
+        const named = async ({ url }: Facade) =>
+          (await preflight(`${url}/errors`, origin, sent)).headers.get(
+            'access-control-allow-origin',
+          )
+        expect(await named(own), origin).toBe(origin)
+        expect(await named(production), origin).toBe(null)
+      }
+      for (
+        const origin of ['http://localhost.evil.example', 'http://localhost:3000@evil.example']
+      ) {
+        const { headers } = await preflight(`${own.url}/errors`, origin, sent)
+        expect(headers.get('access-control-allow-origin'), origin).toBe(null)
+      }
+    } finally {
+      await Promise.all([own.stop(), production.stop()])
+    }
+  })
+})
 
 describe.runIf(hasStack && onLinux)('INP-11 wide structures', () => {
   const megabytes = (pid: number) =>

@@ -1,8 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
-import { type Facade, hasStack, startFacade } from '../support/facade.ts'
+import { startCountingProxy } from '../support/counting-proxy.ts'
+import { defaultSettings, type Facade, hasStack, startFacade } from '../support/facade.ts'
 import { insertListing } from '../support/fixtures.ts'
+import { waitUntil } from '../support/wait.ts'
+
+test.runIf(hasStack)('idle connections of a worker go, so that others get in', async () => {
+  const proxy = await startCountingProxy(defaultSettings().FACADE_DB_URL!)
+  const facade = await startFacade({
+    ENVIRONMENT: 'production',
+    FACADE_DB_URL: proxy.url,
+    FACADE_DB_POOL: '3',
+  })
+  try {
+    const burst = () =>
+      Promise.all(Array.from({ length: 12 }, () => facade.get('/search?type=SALE')))
+    for (const { status } of await burst()) expect(status).toBe(200)
+    await facade.get('/health')
+    expect(proxy.connections()).toBeGreaterThan(1)
+    expect(proxy.connections()).toBeLessThanOrEqual(4)
+    await waitUntil('none is left', () => proxy.connections() === 0, 30_000)
+    for (const { status } of await burst()) expect(status).toBe(200)
+  } finally {
+    await facade.stop()
+    proxy.stop()
+  }
+})
 
 type Own = { person: Person; draft: string; saved: string[] }
 

@@ -79,7 +79,7 @@ describe('a token', () => {
 describe('CHAT-11 upgrades from other sites', () => {
   test('a foreign origin is refused, whatever else is right', async () => {
     const { accessToken } = await signUp()
-    for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1']) {
+    for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1.evil.example']) {
       const socket = new ChatSocket({
         headers: { origin, authorization: `Bearer ${accessToken}`, cookie: 'a=b' },
       })

@@ -54,6 +54,8 @@ export async function startCountingProxy(databaseUrl: string) {
   url.port = String((server.address() as AddressInfo).port)
   return {
     url: url.href,
+    /** How many connections are open. */
+    connections: () => answers.size,
     /** The messages since the last time, as text. */
     takeMessages: () => messages.splice(0),
     /** Holds the answers of the database back until `release`. */

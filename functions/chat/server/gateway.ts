@@ -2,7 +2,7 @@
  * The chat gateway (contract, section 6): sockets for clients that do not speak Realtime. It carries
  * Realtime to them and keeps nothing that Realtime and the database do not have.
  */
-import { env } from '../../_shared/env.ts'
+import { isAllowedOrigin } from '../../_shared/origins.ts'
 import { prefersEnglish } from '../../_shared/error-body.ts'
 import { closeCodes, subprotocol, tokenPrefix } from '../protocol.ts'
 import { startAccessChecks } from './access-check.ts'
@@ -49,7 +49,7 @@ export function openGateway({ endOf }: Options): Gateway {
     }
     if (headers.get('upgrade')?.toLowerCase() !== 'websocket') return notUpgrade
     const origin = headers.get('origin')
-    if (origin !== null && !env.corsOrigins.includes(origin)) {
+    if (origin !== null && !isAllowedOrigin(origin)) {
       return { refuse: 422, code: 'validation_failed', path: 'Origin' }
     }
     if (stopping || sessions.size >= mostSockets) {
