@@ -1,11 +1,16 @@
--- Scheduled work of a hosted project: run once, by hand, in its SQL editor. Needs pg_cron and
--- pg_net, and the project's address and a secret key in Vault, so that neither stands here:
---
---   select vault.create_secret('https://<ref>.supabase.co', 'project_url');
---   select vault.create_secret('sb_secret_…', 'jobs_key');
+-- Scheduled work of a hosted project, which deploy applies: it puts the project's address and a secret
+-- key into Vault (project_url, jobs_key), so that neither stands here.
 
-create extension if not exists pg_cron with schema pg_catalog;
-create extension if not exists pg_net with schema extensions;
+do $$
+begin
+  if to_regnamespace('cron') is null then
+    create extension if not exists pg_cron with schema pg_catalog;
+  end if;
+  if to_regnamespace('net') is null then
+    create extension if not exists pg_net with schema extensions;
+  end if;
+end
+$$;
 
 select cron.schedule('jobs', '* * * * *', $$
   select net.http_post(

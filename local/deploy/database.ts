@@ -14,21 +14,23 @@ type Pooler = { database_type: string; connection_string: string }
 type Login = { url: string; password: string; temporary?: boolean }
 
 export type Database = {
+  client: pg.Client
   /** Applies pending migrations; retries while a lock times out. */
   push: () => Promise<void>
   /**
    * Sets a new password for the facade, which takes effect only if `keep` has stored the database
-   * url for the functions.
+   * url for the functions, and logs in by it once. Where that breaks off, the next deployment knows.
    */
   openFacade: (keep: (url: string) => Promise<void>) => Promise<void>
   close: () => Promise<void>
 }
 
-/** Connects, with a lock against concurrent deployments. */
+/** Connects, with a lock against concurrent deployments, or to look only. */
 export async function openDatabase(
   input: DeployInput,
   management: Management,
   redact: (secret: string) => void,
+  readOnly = false,
 ): Promise<Database> {
   const poolers = await management.get<Pooler[]>('/config/database/pooler')
   const primary = poolers.find(({ database_type: type }) => type === 'PRIMARY')
@@ -72,12 +74,16 @@ export async function openDatabase(
   }
 
   const client = await connect(await login())
-  const { rows } = await client.query(`select pg_try_advisory_lock(hashtext('deploy')) as alone`)
-  if (!rows[0].alone) {
-    await client.end()
-    throw new UserError('Another deployment to this project is in progress.')
+  if (readOnly) await client.query('set session characteristics as transaction read only')
+  else {
+    const { rows } = await client.query(`select pg_try_advisory_lock(hashtext('deploy')) as alone`)
+    if (!rows[0].alone) {
+      await client.end()
+      throw new UserError('Another deployment to this project is in progress.')
+    }
   }
   return {
+    client,
     push: async () => {
       const output = await retryOnLockTimeout(async () => {
         const temporary = await login()
@@ -91,12 +97,17 @@ export async function openDatabase(
     openFacade: async (keep) => {
       const password = randomBytes(24).toString('base64url')
       redact(password)
+      await client.query(`comment on role facade is '${markOf('')}'`)
       await client.query('begin')
       await client.query(`alter role facade password '${scramVerifier(password)}'`)
       const url = at('facade')
       url.password = password
+      await client.query(`comment on role facade is '${markOf(sha256(url.href))}'`)
       await keep(url.href)
       await client.query('commit')
+      url.password = ''
+      // The pooler may know the password of before for a moment.
+      await (await connect({ url: url.href, password, temporary: true }, false)).end()
     },
     // This releases the lock.
     close: () => client.end(),
@@ -108,7 +119,10 @@ export async function openDatabase(
  * pooler may not know a new role yet; but rarely, because repeated failures make the pooler block
  * the whole project. A password that was given is tried only once.
  */
-async function connect({ url, password, temporary }: Login): Promise<pg.Client> {
+async function connect(
+  { url, password, temporary }: Login,
+  asPostgres = true,
+): Promise<pg.Client> {
   for (let pause = 3000, waited = 0;; waited += pause, pause *= 1.5) {
     const client = new pg.Client({
       ...databaseAt(url),
@@ -120,7 +134,7 @@ async function connect({ url, password, temporary }: Login): Promise<pg.Client> 
     client.on('error', () => {})
     try {
       await client.connect()
-      await client.query('set session role postgres')
+      if (asPostgres) await client.query('set session role postgres')
       return client
     } catch (error) {
       await client.end().catch(() => {})
@@ -131,6 +145,36 @@ async function connect({ url, password, temporary }: Login): Promise<pg.Client> 
       await sleep(pause)
     }
   }
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+/** Says which FACADE_DB_URL the password of the role goes with, by the hash that the API returns. */
+const markOf = (hash: string) => `FACADE_DB_URL ${hash}`
+
+/**
+ * Whether the project keeps another FACADE_DB_URL than the one that the password was set with: the
+ * deployment broke off between the two, and no new worker could log in.
+ */
+export async function isFacadeShut(client: pg.Client, kept: string | undefined): Promise<boolean> {
+  const { rows } = await client.query<{ mark: string }>(
+    `select shobj_description(oid, 'pg_authid') as mark from pg_roles where rolname = 'facade'`,
+  )
+  const mark = rows[0]?.mark
+  return Boolean(kept && mark?.startsWith(markOf('')) && mark !== markOf(kept))
+}
+
+/** Which refresh tokens Auth gives, by the newest session: of version 1 there is a row, of 2 a key. */
+export async function refreshTokens(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ token: string | null; key: string | null }>(
+    `select sessions.refresh_token_hmac_key as key,
+       (select token from auth.refresh_tokens where session_id = sessions.id order by id desc limit 1)
+     from auth.sessions order by created_at desc limit 1`,
+  )
+  if (!rows[0]) return 'not known until somebody has signed in'
+  const { token, key } = rows[0]
+  // What a row keeps of version 1 is the token itself, 12 characters.
+  return `version ${key || (token?.length ?? 13) > 12 ? 2 : 1}`
 }
 
 /** The password's SCRAM verifier, so that the password itself appears in no statement log. */

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkConfig, configText } from './config-file.ts'
 import { onTemporaryServer } from '../schema/temporary-server.ts'
 import type { Postgres } from '../postgres/postgres.ts'
+import { hostedExtensions } from './support/hosted-extensions.ts'
 import { runDeploy, type Settings } from './support/run.ts'
 import { secretKey, startPlatform, token } from './support/management-api.ts'
 import { type Platform, ref } from './support/platform.ts'
@@ -28,6 +29,7 @@ beforeAll(async () => {
     })
     stopped.catch(failed)
   })
+  await query(hostedExtensions, server.url)
   platform = await startPlatform(server)
 })
 
@@ -59,6 +61,71 @@ const query = async (sql: string, url = server.adminUrl) => {
     await client.end()
   }
 }
+
+/** By what the functions have. */
+const facadeLogsIn = async () =>
+  expect(await query('select current_user::text as name', platform.secrets.get('FACADE_DB_URL')!))
+    .toEqual([{ name: 'facade' }])
+
+describe('a new project', () => {
+  test('with --check, which reports what would change', async () => {
+    const { code, output } = await deploy({}, '--check')
+    expect(output).toContain('checked')
+    expect(output).toMatch(/would become[^]*auth security_captcha_enabled: true/)
+    expect(output).toContain('-- off: no push is sent (FCM_SERVICE_ACCOUNT)')
+    expect(output).toContain('-- off: nobody registers by phone')
+    expect(code).toBe(0)
+    expect(requests()).toEqual(['POST /cli/login-role'])
+  })
+
+  test('with --check, which takes what is complete, given or kept', async () => {
+    const kept = { SMS_PROVIDER: 'kwtsms', SMS_PASSWORD: 'x', SMS_SENDER: 'x', OLD_ONE: 'x' }
+    for (const [name, value] of Object.entries(kept)) platform.secrets.set(name, value)
+    try {
+      const { code, output } = await deploy({
+        ALLOW_NO_SMS: '',
+        SMS_USERNAME: 'dar',
+        CORS_ORIGINS: 'https://your.site,http://localhost:3000,capacitor://localhost',
+        RETURN_URLS: 'https://your.site/back,dar://',
+        PAYMENT_PROVIDER: 'tap',
+        TAP_SECRET_KEY: `sk_live_${'Xk3Pq9Zt'}`,
+        MAIL_PROVIDER: 'resend',
+        MAIL_API_KEY: 're_Xk3Pq9ZtLm2Rv8Bn',
+        MAIL_FROM: 'Your Site <codes@your.site>',
+        FACADE_DB_POOL: '2',
+      }, '--check')
+      expect(output).toContain('checked')
+      expect(output).toContain(`-- not deploy's: secret OLD_ONE, which no function reads`)
+      for (const part of ['SMS', 'mail', 'pay', 'browsers']) {
+        expect(output).not.toMatch(`off: .*${part}`)
+      }
+      expect(code).toBe(0)
+    } finally {
+      for (const name of Object.keys(kept)) platform.secrets.delete(name)
+    }
+  })
+
+  test("that is another product's is not taken over by a slip", async () => {
+    await query('create table public.orders (id integer)')
+    platform.functions.set('hello', { version: 3, verifyJwt: true, files: [] })
+    try {
+      for (const flag of ['--check', '--take-over=bcdefghijklmnopqrsta']) {
+        expect((await deploy({}, flag)).code).toBe(1)
+      }
+      const { code, output } = await deploy()
+      expect(code).toBe(1)
+      expect(output).toContain('tables: 1 (orders); the function hello')
+      expect(output).toContain(`--take-over=${ref}`)
+      expect(requests()).toEqual(['POST /cli/login-role'])
+      const { output: taken } = await deploy({}, '--check', `--take-over=${ref}`)
+      expect(taken).toContain("-- not deploy's: function hello")
+      expect(taken).toContain('-- would become')
+    } finally {
+      platform.functions.delete('hello')
+      await query('drop table public.orders')
+    }
+  })
+})
 
 describe('deploying to a new project', () => {
   const outputs: string[] = []
@@ -134,7 +201,7 @@ describe('deploying to a new project', () => {
       { security_sb_forwarded_for_enabled: true },
       { audit_log_disable_postgres: true },
       { site_url: 'https://dar.example' },
-      { rate_limit_token_refresh: 1800 },
+      { rate_limit_token_refresh: 32_767 },
     ])
     expect(bodyOf('PATCH', '/config/realtime')).toEqual([{ private_only: true }])
     expect(bodyOf('PATCH', '/config/storage')).toEqual([
@@ -154,11 +221,8 @@ describe('deploying to a new project', () => {
     for (const name of ['CODE_SECRET', 'SEAL_KEY']) {
       expect(Buffer.from(first.get(name)!, 'base64')).toHaveLength(32)
     }
-    const url = new URL(first.get('FACADE_DB_URL')!)
-    expect(url.username).toBe(`facade.${ref}`)
-    // The pooler takes the reference off; there is none here.
-    url.username = 'facade'
-    expect(await query('select current_user::text as name', url.href)).toEqual([{ name: 'facade' }])
+    expect(new URL(first.get('FACADE_DB_URL')!).username).toBe(`facade.${ref}`)
+    await facadeLogsIn()
   })
 
   test('brings the database to the newest migration, all of it owned by postgres', async () => {
@@ -188,8 +252,134 @@ describe('deploying to a new project', () => {
     expect(bodyOf('POST', '/secrets')).toEqual([[{ name: 'CLIENT_IP_HOPS', value: '2' }]])
     for (const [name, value] of first) expect(platform.secrets.get(name), name).toBe(value)
     expect(output).toContain('client addresses: CLIENT_IP_HOPS is 2')
-    expect(output).toContain('jobs: 2 ran')
+    expect(output).toContain('jobs: 2 ran, and are scheduled')
     expect(output).toContain('health: status ok, database ok')
+  })
+
+  test('schedules the jobs, with the address and a key of the project in Vault', async () => {
+    expect(await query('select jobname, schedule from cron.job order by 1')).toEqual([
+      { jobname: 'forget old runs', schedule: '17 3 * * *' },
+      { jobname: 'jobs', schedule: '* * * * *' },
+      { jobname: 'jobs often', schedule: '5 seconds' },
+    ])
+    const kept = await query('select name, decrypted_secret as value from vault.decrypted_secrets')
+    expect(new Map(kept.map(({ name, value }) => [name, value]))).toEqual(
+      new Map([['project_url', platform.url], ['jobs_key', secretKey]]),
+    )
+  })
+
+  test('is checked afterwards: nothing differs, or it says what and fails', async () => {
+    const settings = { CORS_ORIGINS: 'https://dar.example' }
+    const check = async () => {
+      const { code, output } = await deploy(settings, '--check')
+      expect(requests()).toEqual(['POST /cli/login-role'])
+      return { code, output }
+    }
+    const same = await check()
+    expect(same.output).toContain('-- as a deployment would leave it')
+    expect(same.code).toBe(0)
+
+    platform.auth.security_captcha_enabled = false
+    platform.auth.external_github_enabled = true
+    platform.secrets.set('CORS_ORIGINS', 'https://other.example')
+    await query("delete from cron.job where jobname = 'jobs often'")
+    await query("update cron.job set active = false where jobname = 'jobs'")
+    const other = await check()
+    expect(other.code).toBe(2)
+    for (
+      const line of [
+        'auth security_captcha_enabled: true',
+        'secrets: CORS_ORIGINS',
+        'jobs that are not scheduled: jobs, jobs often',
+        "-- not deploy's: auth external_github_enabled: true",
+      ]
+    ) expect(other.output).toContain(line)
+
+    Object.assign(platform.auth, { security_captcha_enabled: true, external_github_enabled: false })
+    platform.secrets.set('CORS_ORIGINS', 'https://dar.example')
+    platform.functions.delete('chat')
+    const less = await check()
+    expect(less.output).toContain('functions: chat')
+  })
+
+  test('is told which refresh tokens Auth gives', async () => {
+    const person = '00000000-0000-4000-8000-000000000001'
+    const tokens = async () => (await deploy({}, '--check')).output
+    expect(await tokens()).toContain('refresh tokens: not known until somebody has signed in')
+    try {
+      await query(`insert into auth.users (id) values ('${person}')`)
+      await query(
+        `insert into auth.sessions (id, user_id, created_at) values ('${person}', '${person}', now())`,
+      )
+      await query(
+        `insert into auth.refresh_tokens (session_id, user_id, token) values ('${person}', '${person}', 'abcdefghijkl')`,
+      )
+      expect(await tokens()).toContain('refresh tokens: version 1')
+      await query(`delete from auth.refresh_tokens where session_id = '${person}'`)
+      await query(`update auth.sessions set refresh_token_hmac_key = 'k' where id = '${person}'`)
+      expect(await tokens()).toContain('refresh tokens: version 2')
+    } finally {
+      await query(`delete from auth.users where id = '${person}'`)
+    }
+  })
+
+  test('swaps nothing in when one bundle fails', async () => {
+    await deploy()
+    const before = JSON.stringify([...platform.functions])
+    platform.fails = (method, path, query) =>
+      method === 'POST' && path === '/functions/deploy' && query.get('slug') === 'jobs'
+        ? 400
+        : undefined
+    try {
+      const { code, output } = await deploy()
+      expect(code).toBe(1)
+      expect(output).toContain('Stopped at "functions"')
+      expect(requests()).not.toContain('PUT /functions')
+      expect(JSON.stringify([...platform.functions])).toBe(before)
+    } finally {
+      platform.fails = () => undefined
+    }
+  })
+
+  test('gives the reason of settings that are refused', async () => {
+    platform.auth.site_url = 'https://old.example'
+    platform.auth.password_min_length = 6
+    await failing('PATCH', '/config/auth', async () => {
+      const { output } = await deploy()
+      expect(output).toContain('Stopped at "settings"')
+      expect(output).toContain('no, because')
+    })
+  })
+
+  test('a lost answer about secrets changes nothing', async () => {
+    let lost = 0
+    platform.loses = (method, path) => method === 'POST' && path === '/secrets' && lost++ === 0
+    const { code, output } = await deploy({}, '--new-facade-password')
+    platform.loses = () => false
+    outputs.push(output)
+    expect(lost).toBe(1)
+    expect(code).toBe(0)
+    await facadeLogsIn()
+  })
+
+  test('what broke off between project and database is mended by the next deployment', async () => {
+    let lost = false
+    platform.loses = (method, path) => lost ||= method === 'POST' && path === '/secrets'
+    platform.fails = (_, path) => lost && path === '/secrets' ? 403 : undefined
+    const broken = await deploy({}, '--new-facade-password')
+    platform.loses = () => false
+    platform.fails = () => undefined
+    expect(broken.output).toContain('Stopped at "secrets"')
+    await expect(facadeLogsIn()).rejects.toThrow('password authentication failed')
+
+    const check = await deploy({}, '--check')
+    expect(check.output).toContain('the password of the facade')
+    expect(check.code).toBe(2)
+    const { code, output } = await deploy()
+    outputs.push(broken.output, output)
+    expect(output).toContain('-- secrets: FACADE_DB_URL')
+    expect(code).toBe(0)
+    await facadeLogsIn()
   })
 
   test('deploys every function that config.toml lists, each with its settings', () => {
@@ -211,9 +401,7 @@ describe('deploying to a new project', () => {
       expect(output).toContain('Stopped at "secrets"')
     })
     // What the functions have still opens the database.
-    const url = new URL(platform.secrets.get('FACADE_DB_URL')!)
-    url.username = 'facade'
-    expect(await query('select 1 as one', url.href)).toEqual([{ one: 1 }])
+    await facadeLogsIn()
   })
 
   test('can return to an earlier version, which lacks the newest migrations', async () => {
@@ -249,10 +437,7 @@ describe('deploying to a new project', () => {
   })
 
   test('uses the password of the database instead of a temporary role, if given', async () => {
-    await query(
-      // The pooler would take the reference off its name.
-      `create role "postgres.${ref}" login superuser password 'of-the-database-itself'`,
-    )
+    await query(`alter role postgres password 'of-the-database-itself'`)
     await failing('PUT', '/functions', async () => {
       const { output } = await deploy({ SUPABASE_DB_PASSWORD: 'of-the-database-itself' })
       outputs.push(output)

@@ -10,14 +10,16 @@ import { variables } from '../environment.ts'
 import { UserError } from '../stack/user-error.ts'
 import { errorLines, supabase, writeProject } from '../schema/cli.ts'
 import { checkConfig, configFile, configText, withoutDeferred } from './config-file.ts'
-import { openDatabase } from './database.ts'
-import { partsOff, unfit, unread } from './given.ts'
+import { differences, foreignThings, notOurs } from './check.ts'
+import { isFacadeShut, openDatabase, refreshTokens } from './database.ts'
+import { partsOff, unfit } from './given.ts'
 import { type DeployInput, readInput } from './input.ts'
 import { measureHops, runJobs, smokeTest, verifyCaptcha, verifyHops } from './live-checks.ts'
 import { openManagement } from './management.ts'
 import { readProject } from './project.ts'
+import { schedule } from './schedule.ts'
 import { readSecretHashes, secretsFrom, sensitiveParts, setSecrets } from './secrets.ts'
-import { assertSettings, readSettings, setByApi, settings, settingsThatDiffer } from './settings.ts'
+import { assertSettings, setByApi, settings } from './settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -31,10 +33,16 @@ const redacted = (text: string) =>
     .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
 
 /**
- * `--check` sends nothing, `--new-facade-password` rotates that password, and with
- * `--without-migrations` an earlier version, which does not know all migrations, can be deployed.
+ * `--check` sends nothing, `--new-facade-password` rotates that password, with `--without-migrations`
+ * an earlier version, which does not know all migrations, can be deployed, and `--take-over` names a
+ * project that holds something else.
  */
-const flagsKnown = ['--check', '--new-facade-password', '--without-migrations']
+const flagsKnown = (ref: string) => [
+  '--check',
+  '--new-facade-password',
+  '--without-migrations',
+  `--take-over=${ref}`,
+]
 
 async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void> {
   for (const [name, { secret }] of Object.entries({ ...functionSettings, ...variables })) {
@@ -42,8 +50,9 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
   }
   const { input, problems } = readInput(env, namesInFiles())
   const config = checkConfig(configText(), env)
-  const odd = [...flags].filter((flag) => !flagsKnown.includes(flag))
-    .map((flag) => `There is no ${flag}, only ${flagsKnown.join(', ')}.`)
+  const flagsHere = flagsKnown(input.ref)
+  const odd = [...flags].filter((flag) => !flagsHere.includes(flag))
+    .map((flag) => `There is no ${flag}, only ${flagsHere.join(', ')}.`)
   const wrong = [...odd, ...problems, ...config.problems]
   if (wrong.length) stop(wrong)
 
@@ -55,18 +64,37 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
   if (unready.length) stop(unready)
   console.log(`-- checked: ${input.ref}, ${config.functions.length} functions`)
   for (const off of partsOff(env, there)) console.log(`-- off: ${off}`)
-  for (const name of unread(there)) console.log(`-- no function reads the secret ${name}`)
-  if (flags.has('--check')) {
-    const open = settingsThatDiffer(await readSettings(management), settings)
-    const output = open.map(({ at, key, value }) => `\n   ${at} ${key}: ${value}`)
-    console.log(
-      `-- settings: ${output.length ? `would become${output.join('')}` : 'as they should be'}`,
-    )
+  for (const one of notOurs(found, config.functions, env)) console.log(`-- not deploy's: ${one}`)
+
+  const onlyLooks = flags.has('--check')
+  const database = await openDatabase(input, management, redact, onlyLooks)
+  const looked = {
+    project: found,
+    functions: config.functions,
+    env,
+    client: database.client,
+    management,
+  }
+  const foreign = await foreignThings(looked)
+  if (foreign.length && !flags.has(`--take-over=${input.ref}`)) {
+    await database.close()
+    stop([
+      `The project is another product's: ${foreign.join('; ')}. If it shall be this one's too, ` +
+      `say --take-over=${input.ref}.`,
+    ])
+  }
+  if (onlyLooks) {
+    const differ = await differences(looked)
+    console.log(`-- refresh tokens: ${await refreshTokens(database.client)}`)
+    await database.close()
+    const lines = differ.map((one) => `\n   ${one}`).join('')
+    console.log(lines ? `-- would become${lines}` : '-- as a deployment would leave it')
+    // A project that nothing was deployed to yet has not drifted.
+    if (lines && there.has('FACADE_DB_URL')) process.exitCode = 2
     return
   }
 
   const { publishableKey, secretKey } = found
-  const database = await openDatabase(input, management, redact)
   const functionsUrl = `${input.projectUrl}/functions/v1`
   const apiUrl = env.API_URL?.replace(/\/$/, '') || `${functionsUrl}/api`
   const own = [
@@ -80,8 +108,9 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
       : [['migrations', database.push] satisfies [string, () => Promise<void>]]),
     ['secrets', async () => {
       const sent = await setSecrets(management, secretsFrom(env, there))
-      const closed = !(await readSecretHashes(management)).has('FACADE_DB_URL')
-      if (closed || flags.has('--new-facade-password')) {
+      const kept = (await readSecretHashes(management)).get('FACADE_DB_URL')
+      const shut = !env.FACADE_DB_URL && await isFacadeShut(database.client, kept)
+      if (!kept || shut || flags.has('--new-facade-password')) {
         await database.openFacade(async (url) => {
           sent.push(...await setSecrets(management, new Map([['FACADE_DB_URL', url]])))
         })
@@ -116,11 +145,17 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
       await verifyHops(`${functionsUrl}/jobs/address`, secretKey, hops)
       return `CLIENT_IP_HOPS is ${hops}`
     }],
-    ['jobs', async () => `${await runJobs(`${functionsUrl}/jobs`, secretKey)} ran`],
+    ['jobs', async () => {
+      const count = await runJobs(`${functionsUrl}/jobs`, secretKey)
+      await schedule(database.client, input.projectUrl, found.secretKeys)
+      return `${count} ran, and are scheduled`
+    }],
     ['answers', async () => {
       const live = await smokeTest(functionsUrl, apiUrl, config.functions, secretKey)
       const parts = Object.entries(live.health).map(([part, state]) => `${part} ${state}`)
-      return `${live.answered.join(', ')} at ${functionsUrl}\n   health: ${parts.join(', ')}`
+      const tokens = await refreshTokens(database.client)
+      return `${live.answered.join(', ')} at ${functionsUrl}\n   health: ${parts.join(', ')}` +
+        `\n   refresh tokens: ${tokens}`
     }],
   ]
   for (const [what, run] of steps) {
@@ -136,7 +171,7 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
     }
   }
   await database.close()
-  console.log('Deployed. The first time, the schedule of the jobs is left: docs/deploy.md.')
+  console.log('Deployed. What is left by hand the first time: docs/deploy.md.')
 }
 
 /** The names in the files that Node was told to read (deploy.env), which are ours alone. */

@@ -43,7 +43,7 @@ describe('supabase/config.toml', () => {
       'db.ssl_enforcement.enabled',
     ],
     ['[storage.image_transformation]\nenabled = false', '', 'storage.image_transformation'],
-    ['token_refresh = 1800', 'token_refresh = 150', 'auth.rate_limit.token_refresh'],
+    ['token_refresh = 32767', 'token_refresh = 150', 'auth.rate_limit.token_refresh'],
     ['schemas = ["api"]', 'schemas = ["api", "public"]', 'api.schemas'],
     [
       'private/custom_access_token',
@@ -68,7 +68,7 @@ describe('supabase/config.toml', () => {
 
   test('is pushed without the rate of tokens until the captcha is verified', () => {
     const early = withoutDeferred(configText())
-    expect(configText().replace('token_refresh = 1800\n', '')).toBe(early)
+    expect(configText().replace('token_refresh = 32767\n', '')).toBe(early)
   })
 })
 
@@ -82,6 +82,12 @@ describe('what config.toml cannot hold', () => {
     platform.sent.length = 0
     await setByApi(management(), own)
     expect(platform.sent).toEqual([])
+  })
+
+  test('test numbers with fixed codes are taken away', async () => {
+    platform.auth.sms_test_otp = '96550000000=123456'
+    expect(await setByApi(management(), own)).toEqual([])
+    expect(platform.auth.sms_test_otp).toBe('')
   })
 
   test('is reported, with what to do, where the platform does not store it', async () => {

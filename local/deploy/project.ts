@@ -13,26 +13,40 @@ export type Project = {
   keys: string[]
   publishableKey: string
   secretKey: string
+  secretKeys: string[]
   secrets: SecretMap
+  /** The functions that it has. */
+  functions: string[]
+  auth: Record<string, unknown>
 }
 
 /** The algorithms that the functions accept: whoever can verify a token cannot make one. */
 const asymmetric = ['ES256', 'RS256']
 
 export async function readProject(management: Management, input: DeployInput): Promise<Project> {
-  const [project, keys, signing, auth, secrets] = await Promise.all([
-    management.get<{ status: string }>(''),
+  const [project, keys, signing, auth, secrets, functions] = await Promise.all([
+    management.get<{ status: string; database?: { postgres_engine?: string; version?: string } }>(
+      '',
+    ),
     management.get<Key[]>('/api-keys?reveal=true'),
     management.get<{ keys: SigningKey[] }>('/config/auth/signing-keys'),
-    management.get<{ site_url: string }>('/config/auth'),
+    management.get<Record<string, unknown>>('/config/auth'),
     readSecretHashes(management),
+    management.get<{ slug: string }[]>('/functions'),
   ])
   const keyOf = (type: string, prefix: string) =>
     keys.find((key) => key.type === type && key.api_key?.startsWith(prefix))?.api_key ?? ''
   const publishableKey = keyOf('publishable', 'sb_publishable_')
   const secretKey = keyOf('secret', 'sb_secret_')
   const signs = signing.keys.find(({ status }) => status === 'in_use')
+  const engine = project.database?.postgres_engine ?? project.database?.version
   const problems = [
+    ...(String(engine).split('.')[0] === '17' ? [] : [
+      `The project has Postgres ${engine ?? 'of an unknown version'}: it must be 17.`,
+    ]),
+    ...(publishableKey && !await isOf(input, publishableKey)
+      ? [`${input.projectUrl} is not this project: it does not take its publishable key.`]
+      : []),
     ...(project.status === 'ACTIVE_HEALTHY' ? [] : [`The project is ${project.status}.`]),
     ...(publishableKey && secretKey ? [] : [
       'The project has no new API keys, or the token may not see them: make a publishable and a ' +
@@ -54,6 +68,21 @@ export async function readProject(management: Management, input: DeployInput): P
     keys: keys.flatMap(({ api_key: key, type }) => key && type !== 'publishable' ? [key] : []),
     publishableKey,
     secretKey,
+    secretKeys: keys.flatMap(({ api_key: key, type }) => key && type === 'secret' ? [key] : []),
     secrets,
+    functions: functions.map(({ slug }) => slug),
+    auth,
   }
+}
+
+/** Whether a given SUPABASE_URL leads to the project, whose gateway alone knows its keys. */
+async function isOf({ projectUrl, ref }: DeployInput, key: string): Promise<boolean> {
+  if (projectUrl === `https://${ref}.supabase.co`) return true
+  const response = await fetch(`${projectUrl}/auth/v1/settings`, {
+    headers: { apikey: key },
+    redirect: 'manual',
+    signal: AbortSignal.timeout(10_000),
+  }).catch(() => undefined)
+  await response?.body?.cancel()
+  return response?.status === 200
 }

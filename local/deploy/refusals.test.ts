@@ -179,6 +179,14 @@ describe('nothing is sent', () => {
       platform.status = 'INACTIVE'
       return () => (platform.status = 'ACTIVE_HEALTHY')
     }, 'The project is INACTIVE'],
+    ['of another Postgres', () => {
+      platform.postgres = '15'
+      return () => (platform.postgres = '17')
+    }, 'The project has Postgres 15: it must be 17'],
+    ['at an address of another one', () => {
+      platform.isOwn = false
+      return () => (platform.isOwn = true)
+    }, 'is not this project'],
     ['whose Auth leads to this machine', () => {
       const before = platform.auth.site_url
       platform.auth.site_url = 'http://localhost:3000'
@@ -190,43 +198,6 @@ describe('nothing is sent', () => {
       expect(await refused({ SITE_URL: '' })).toContain(why)
     } finally {
       back()
-    }
-  })
-
-  test('with --check, which reports what would change', async () => {
-    const { code, output } = await runDeploy(platform, {}, '--check')
-    expect(output).toContain('checked')
-    expect(output).toMatch(/would become[^]*auth security_captcha_enabled: true/)
-    expect(output).toContain('-- off: no push is sent (FCM_SERVICE_ACCOUNT)')
-    expect(output).toContain('-- off: nobody registers by phone')
-    expect(code).toBe(0)
-    expect(platform.sent).toEqual([])
-  })
-
-  test('with --check, which takes what is complete, given or kept', async () => {
-    const kept = { SMS_PROVIDER: 'kwtsms', SMS_PASSWORD: 'x', SMS_SENDER: 'x', OLD_ONE: 'x' }
-    for (const [name, value] of Object.entries(kept)) platform.secrets.set(name, value)
-    try {
-      const { code, output } = await runDeploy(platform, {
-        ALLOW_NO_SMS: '',
-        SMS_USERNAME: 'dar',
-        CORS_ORIGINS: 'https://your.site,http://localhost:3000,capacitor://localhost',
-        RETURN_URLS: 'https://your.site/back,dar://',
-        PAYMENT_PROVIDER: 'tap',
-        TAP_SECRET_KEY: `sk_live_${'Xk3Pq9Zt'}`,
-        MAIL_PROVIDER: 'resend',
-        MAIL_API_KEY: 're_Xk3Pq9ZtLm2Rv8Bn',
-        MAIL_FROM: 'Your Site <codes@your.site>',
-        FACADE_DB_POOL: '2',
-      }, '--check')
-      expect(output).toContain('checked')
-      expect(output).toContain('no function reads the secret OLD_ONE')
-      for (const part of ['SMS', 'mail', 'pay', 'browsers']) {
-        expect(output).not.toMatch(`off: .*${part}`)
-      }
-      expect(code).toBe(0)
-    } finally {
-      for (const name of Object.keys(kept)) platform.secrets.delete(name)
     }
   })
 })

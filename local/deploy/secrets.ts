@@ -24,19 +24,27 @@ export function secretsFrom(env: NodeJS.ProcessEnv, there: SecretMap): SecretMap
   return values
 }
 
+/** The names of those that the project does not keep as they are here. */
+export const changedSecrets = (values: SecretMap, there: SecretMap) =>
+  [...values].filter(([name, value]) => there.get(name) !== sha256(value)).map(([name]) => name)
+
 /**
  * Sends the secrets that the project does not have yet, and reads back. Not by the CLI, which takes
  * values from its command line, or from a file with its own rules for quotes and backslashes.
  */
 export async function setSecrets(management: Management, values: SecretMap): Promise<string[]> {
   const there = await readSecretHashes(management)
-  const sent = [...values].filter(([name, value]) => there.get(name) !== sha256(value))
-  if (sent.length === 0) return []
-  await management.send('POST', '/secrets', sent.map(([name, value]) => ({ name, value })))
+  const changed = changedSecrets(values, there)
+  if (changed.length === 0) return []
+  // An answer may be lost on its way: what the project has now counts.
+  const failed = await management
+    .send('POST', '/secrets', changed.map((name) => ({ name, value: values.get(name) })))
+    .then(() => undefined, (error: Error) => error)
   const now = await readSecretHashes(management)
-  const lost = sent.map(([name]) => name).filter((name) => !now.has(name))
+  if (failed && changedSecrets(values, now).length) throw failed
+  const lost = changed.filter((name) => !now.has(name))
   if (lost.length) throw new UserError(`The project did not store ${lost.join(', ')}.`)
-  return sent.map(([name]) => name)
+  return changed
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')

@@ -118,5 +118,9 @@ export function errorLines({ stdout, stderr }: CliResult): string {
     line.trim() !== '' &&
     !/^(WARN: |Target: |Confirmed by |Applying |Try rerunning|[│▲◇])/.test(line)
   )
-  return lines.slice(0, 40).join('\n')
+  // A reason stands first or last, with what was to change or the statement beside it.
+  const reasons = lines.slice(15, -25).filter((line) => /SQLSTATE|\berror\b|status \d/i.test(line))
+  return lines.length > 40
+    ? [...lines.slice(0, 15), '…', ...reasons.slice(0, 10), ...lines.slice(-25)].join('\n')
+    : lines.join('\n')
 }

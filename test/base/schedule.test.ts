@@ -4,37 +4,12 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hostedExtensions } from '../../local/deploy/support/hosted-extensions.ts'
 import { database } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const file = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
-
-const stubs = `
-  create schema cron;
-  create table cron.job (jobid bigserial, jobname text unique, schedule text, command text);
-  create table cron.job_run_details (runid bigserial, end_time timestamptz);
-  create function cron.schedule(job_name text, schedule text, command text) returns bigint
-    language sql as $$
-      insert into cron.job (jobname, schedule, command) values (job_name, schedule, command)
-      on conflict (jobname) do update set schedule = excluded.schedule, command = excluded.command
-      returning jobid
-    $$;
-  create schema net;
-  create table net.http_request_queue (id bigserial, url text, headers jsonb, timeout integer);
-  create function net.http_post(
-    url text, body jsonb default '{}', params jsonb default '{}',
-    headers jsonb default '{"Content-Type": "application/json"}',
-    timeout_milliseconds integer default 5000
-  ) returns bigint
-    language sql security definer set search_path = net as $$
-      insert into net.http_request_queue (url, headers, timeout)
-      values (url, headers, timeout_milliseconds) returning id
-    $$;
-  create schema vault;
-  create table vault.decrypted_secrets (name text, decrypted_secret text);
-  insert into vault.decrypted_secrets values
-    ('project_url', 'https://ref.supabase.co'), ('jobs_key', 'sb_secret_planted');`
 
 describe.runIf(hasStack)('the schedule of a hosted project', () => {
   let client: pg.PoolClient
@@ -42,8 +17,12 @@ describe.runIf(hasStack)('the schedule of a hosted project', () => {
   beforeAll(async () => {
     client = await database().connect()
     await client.query('begin')
-    await client.query(stubs)
-    const script = file('supabase/schedule.sql').replaceAll(/^create extension .*$/gm, '')
+    await client.query(hostedExtensions)
+    await client.query(
+      `insert into vault.decrypted_secrets (name, decrypted_secret)
+       values ('project_url', 'https://ref.supabase.co'), ('jobs_key', 'sb_secret_planted')`,
+    )
+    const script = file('supabase/schedule.sql')
     await client.query(script)
     await client.query(script)
   })
@@ -93,7 +72,7 @@ const allowed = ['btree_gin', 'btree_gist', 'citext', 'cube', 'earthdistance', '
 test('every extension is one that a project may create, named with its schema, without a version', () => {
   const files = [...globSync('sql/**/*.sql', { cwd: root }), 'supabase/schedule.sql']
   const statements = files.flatMap((path) =>
-    [...file(path).matchAll(/^create extension[^;]*;/gim)].map(([statement]) => statement)
+    [...file(path).matchAll(/^ *(create extension[^;]*;)/gim)].map(([, statement]) => statement!)
   )
   expect(statements.length).toBeGreaterThan(3)
   for (const statement of statements) {

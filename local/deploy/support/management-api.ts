@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 import { type Json, type Platform, ref } from './platform.ts'
+import { startPooler } from './pooler.ts'
 import { masked, stored, whole } from './project-config.ts'
 import { freshAuth } from './new-auth-config.ts'
 
@@ -20,7 +21,8 @@ export const secretKey = `sb_secret_${'of_the_mock_0123456789abcdef'}`
 export async function startPlatform(
   database: { url: string; adminUrl: string },
 ): Promise<Platform> {
-  const pooler = new URL(database.url)
+  const way = await startPooler(database.url)
+  const pooler = new URL(way.url)
   const [user, address] = [`postgres.${ref}`, `${pooler.host}${pooler.pathname}`]
   let api = { db_schema: 'public,graphql_public', db_extra_search_path: 'public, extensions' }
   let tls = false
@@ -59,6 +61,9 @@ export async function startPlatform(
       { id: 'a', algorithm: 'ES256', status: 'in_use' },
     ],
     status: 'ACTIVE_HEALTHY',
+    postgres: '17',
+    isOwn: true,
+    loses: () => false,
     fails: () => undefined,
     forgets: new Set(),
     forwarded: (sent) => [...(sent ? [sent] : []), '198.51.100.7', '10.0.0.3'].join(', '),
@@ -91,7 +96,7 @@ export async function startPlatform(
     const role = `cli_login_${++roleCount}`
     const client = new pg.Client({ connectionString: database.adminUrl })
     await client.connect()
-    const name = pg.escapeIdentifier(`${role}.${ref}`)
+    const name = pg.escapeIdentifier(role)
     await client.query(
       `create role ${name} login noinherit password 'lent-for-some-minutes' ` +
         `valid until 'tomorrow'; grant postgres to ${name} with inherit false, set true`,
@@ -112,8 +117,8 @@ export async function startPlatform(
       status: platform.status,
       database: {
         host: `db.${ref}.supabase.co`,
-        version: '17.6.1.003',
-        postgres_engine: '17',
+        version: `${platform.postgres}.6.1.003`,
+        postgres_engine: platform.postgres,
         release_channel: 'ga',
       },
     }),
@@ -199,6 +204,9 @@ export async function startPlatform(
         msg: '',
       }]
     }
+    if (path === '/auth/v1/settings') {
+      return [request.headers.apikey === publishableKey && platform.isOwn ? 200 : 401, {}]
+    }
     const [, name, route] = /^\/functions\/v1\/(\w+)(.*)$/.exec(path) ?? []
     if (!name || !platform.functions.has(name)) return [404, { code: 'NOT_FOUND' }]
     if (name === 'chat') return [426, {}]
@@ -236,13 +244,14 @@ export async function startPlatform(
         body,
       })
     }
-    const failure = platform.fails(method, path)
+    const failure = platform.fails(method, path, searchParams)
     if (failure) return say(failure, { message: `no, because ${raw.slice(0, 2000)}` })
     if (form) return say(201, bundle(searchParams.get('slug')!, raw))
     if (path === `/v2/projects/${ref}/config`) return say(200, whole(platform, rest(), tls))
     const route = routes[`${method} ${path}`]
     if (!route) return say(404, { message: `Cannot ${method} ${pathname}` })
     const result = await route(body as never, searchParams)
+    if (platform.loses(method, path)) return request.socket.destroy()
     say(method === 'POST' ? 201 : result === undefined ? 204 : 200, result)
   }
 
@@ -251,8 +260,9 @@ export async function startPlatform(
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const stop = () =>
-    new Promise<void>((resolve) => (server.closeAllConnections(), server.close(() => resolve())))
+  const stop =
+    () => (way.stop(),
+      new Promise<void>((resolve) => (server.closeAllConnections(), server.close(() => resolve()))))
   return Object.assign(platform, { url, stop })
 }
 

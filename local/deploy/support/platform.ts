@@ -21,8 +21,13 @@ export type Platform = {
   keys: Json[]
   signing: Json[]
   status: string
+  postgres: string
+  /** Whether the address of the project takes its keys. */
+  isOwn: boolean
   /** Returns a status to answer instead of handling the request. */
-  fails: (method: string, path: string) => number | undefined
+  fails: (method: string, path: string, query: URLSearchParams) => number | undefined
+  /** Does what it is asked, and its answer is lost. */
+  loses: (method: string, path: string) => boolean
   /** Settings that the API accepts but does not store. */
   forgets: Set<string>
   /** How the platform's proxies change the X-Forwarded-For header. */

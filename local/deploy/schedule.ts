@@ -1,0 +1,61 @@
+// The schedule of the jobs (supabase/schedule.sql): pg_cron calls the function by pg_net, with what Vault
+// keeps.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { root } from '../schema/cli.ts'
+import { UserError } from '../stack/user-error.ts'
+
+const script = () => readFileSync(join(root, 'supabase', 'schedule.sql'), 'utf8')
+const scheduled = /^select cron\.schedule\('([^']+)', '([^']+)'/gm
+
+type Job = { jobname: string; schedule: string }
+
+/** The jobs of the file that the database does not run, or runs at other times. */
+export async function unscheduledJobs(client: pg.Client): Promise<string[]> {
+  const jobs = [...script().matchAll(scheduled)].map(([, name, times]) => ({ name, times }))
+  const { rows: [{ there }] } = await client.query(
+    `select to_regclass('cron.job') is not null as there`,
+  )
+  const { rows } = there
+    ? await client.query<Job>('select jobname, schedule from cron.job where active')
+    : { rows: [] }
+  return jobs.filter(({ name, times }) =>
+    !rows.some(({ jobname, schedule }) => jobname === name && schedule === times)
+  ).map(({ name }) => name!)
+}
+
+/** Keeps a value in Vault, as a parameter, which no log of statements shows. */
+async function keep(client: pg.Client, name: string, value: string) {
+  const { rows } = await client.query(
+    'select id, decrypted_secret as value from vault.decrypted_secrets where name = $1',
+    [name],
+  )
+  if (!rows[0]) await client.query('select vault.create_secret($1, $2)', [value, name])
+  else if (rows[0].value !== value) {
+    await client.query('select vault.update_secret($1, $2)', [rows[0].id, value])
+  }
+}
+
+/** Schedules the jobs. Which key calls them stays, if it is still one of the project's. */
+export async function schedule(
+  client: pg.Client,
+  projectUrl: string,
+  secretKeys: string[],
+): Promise<void> {
+  await client.query('begin')
+  await client.query(script())
+  await client.query(
+    'select cron.alter_job(jobid, active := true) from cron.job where not active and jobname = any ($1)',
+    [[...script().matchAll(scheduled)].map(([, name]) => name)],
+  )
+  const { rows } = await client.query<{ value: string }>(
+    `select decrypted_secret as value from vault.decrypted_secrets where name = 'jobs_key'`,
+  )
+  const kept = rows.map(({ value }) => value).find((value) => secretKeys.includes(value))
+  await keep(client, 'project_url', projectUrl)
+  await keep(client, 'jobs_key', kept ?? secretKeys[0]!)
+  await client.query('commit')
+  const left = await unscheduledJobs(client)
+  if (left.length) throw new UserError(`The database did not keep the jobs ${left.join(', ')}.`)
+}

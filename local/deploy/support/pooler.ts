@@ -1,0 +1,33 @@
+/** The pooler of the stand-in: it takes the project's reference off the name of a role. */
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { ref } from './platform.ts'
+
+const protocol = 0x30000
+
+/** The message that begins a connection, whole, with another name in it. */
+function renamed(message: Buffer): Buffer {
+  const body = message.subarray(8).toString('latin1').replace(`.${ref}\0`, '\0')
+  const head = Buffer.from(message.subarray(0, 8))
+  head.writeUInt32BE(body.length + 8)
+  return Buffer.concat([head, Buffer.from(body, 'latin1')])
+}
+
+export async function startPooler(database: string): Promise<{ url: string; stop: () => void }> {
+  const target = new URL(database)
+  const open = new Set<Socket>()
+  const server = createServer((client) => {
+    client.once('data', (first) => {
+      const way = connect(Number(target.port), target.hostname)
+      for (const socket of [client, way]) {
+        open.add(socket)
+        socket.on('error', () => {}).once('close', () => (client.destroy(), way.destroy()))
+      }
+      way.write(first.readUInt32BE(4) === protocol ? renamed(first) : first)
+      client.pipe(way).pipe(client)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = new URL(database)
+  url.port = String((server.address() as AddressInfo).port)
+  return { url: url.href, stop: () => (open.forEach((one) => one.destroy()), server.close()) }
+}
