@@ -1,7 +1,7 @@
 // Every environment variable of what runs on Node (the local stack, deploy, the tests), and the one
 // place that reads them. Those of the functions: functions/_shared/settings.ts.
 
-type Program = 'stack' | 'deploy' | 'docs' | 'tests' | 'suite'
+type Program = 'stack' | 'deploy' | 'restore' | 'docs' | 'tests' | 'suite'
 
 export type Variable = {
   about: string
@@ -109,20 +109,31 @@ const declared = {
     about:
       'The project; for deploy one at another address than its own, for tests one in place of ' +
       'an embedded stack, for the documentation the one that it names.',
-    of: ['deploy', 'docs', 'tests'],
+    of: ['deploy', 'restore', 'docs', 'tests'],
   },
   SUPABASE_PUBLISHABLE_KEY: { about: 'Needed with `SUPABASE_URL`.', of: ['tests'] },
-  SUPABASE_SECRET_KEY: { about: 'Needed with `SUPABASE_URL`.', of: ['tests'], secret: true },
+  SUPABASE_SECRET_KEY: {
+    about: 'Needed with `SUPABASE_URL`.',
+    of: ['restore', 'tests'],
+    secret: true,
+  },
   DATABASE_URL: {
     about: 'The database as `postgres`, by TLS where it is on another machine. Needed with ' +
       '`SUPABASE_URL`.',
-    of: ['tests'],
+    of: ['restore', 'tests'],
     secret: true,
   },
   DATABASE_CA: {
     about: 'Certificates (PEM) of who vouches for the database, where that is not Supabase.',
-    of: ['deploy', 'tests'],
+    of: ['deploy', 'restore', 'tests'],
   },
+  API_URL: { about: 'Where the API is, if not at `SUPABASE_URL`.', of: ['restore'] },
+  TAP_SECRET_KEY: {
+    about: 'Tap: the API key, to compare its payments.',
+    of: ['restore'],
+    secret: true,
+  },
+  TAP_URL: { about: 'In place of Tap.', of: ['restore'], default: 'https://api.tap.company/v2' },
   INBOX_URL: {
     about: 'Where codes can be read (`GET /messages?to=`). Needed with `SUPABASE_URL`.',
     of: ['tests'],

@@ -61,6 +61,12 @@ ${by('stand-in')}
 
 ${of('deploy')}
 
+## After a restore
+
+What \`npm run restore:check\` reads, also from \`restore.env\` ([deploy.md](deploy.md#restoring)).
+
+${of('restore')}
+
 ## Local stack
 
 \`npm start\`, and whatever starts a stack of its own.

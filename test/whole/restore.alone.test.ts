@@ -1,14 +1,16 @@
 // A stack is backed up while in use, lost, and restored: as docs say for a project of
 // one's own (a hosted one restores from the platform's backups).
-import { execFileSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { passwordOf, secretsOf } from '../../local/stack/secrets.ts'
 import { invariants } from './invariant-checks.ts'
+import { backUp, copyFolder } from '../support/backup.ts'
 import { completeFields } from '../support/listings.ts'
 import { jpeg } from '../support/pictures.ts'
 import { freePorts, startStack } from '../support/stack.ts'
@@ -77,40 +79,11 @@ test('MIG-05 a backup made under load gives the same answers, pictures included'
     const work = (async () => {
       while (working) await offer(await signUp())
     })()
-    const admin = new pg.Client({
-      connectionString: stack.databaseUrl.replace(
-        /postgres:[^@]+@/,
-        `supabase_admin:${passwordOf(secretsOf(stack.folder), 'supabase_admin')}@`,
-      ),
-    })
-    await admin.connect()
-    await admin.query(`select pg_backup_start('drill', true)`)
-    const copied = () =>
-      // A file that goes while it is copied is no loss: the log has it.
-      execFileSync('sh', ['-c', 'cp -a "$1/." "$2/" 2>/dev/null || true', 'sh', stack.folder, copy])
-    copied()
-    const { rows } = await admin.query('select labelfile from pg_backup_stop(false)')
-    const log = join(copy, 'postgres', 'pg_wal')
-    execFileSync('sh', [
-      '-c',
-      'cp -a "$1/." "$2/"',
-      'sh',
-      join(stack.folder, 'postgres', 'pg_wal'),
-      log,
-    ])
-    await admin.end()
+    await backUp(stack, copy)
     working = false
     await work
     await stack.stop()
 
-    const label = join(copy, 'postgres', 'backup_label')
-    writeFileSync(label, rows[0].labelfile)
-    // The server may run as another user.
-    const { uid, gid } = statSync(join(copy, 'postgres', 'PG_VERSION'))
-    chownSync(label, uid, gid)
-    for (const name of ['supervisor.lock', 'stack.json', 'postgres/postmaster.pid']) {
-      rmSync(join(copy, name), { force: true })
-    }
     restored = await startStack({ ...settings, LOCAL_DATA: copy })
     expect(await answers()).toEqual(before)
     const client = new pg.Client({ connectionString: restored.databaseUrl })
@@ -121,6 +94,162 @@ test('MIG-05 a backup made under load gives the same answers, pictures included'
     await client.end()
   } finally {
     await (restored ?? stack).stop()
+    rmSync(copy, { recursive: true, force: true })
+  }
+})
+
+/** Runs npm run restore:check as whoever restored would. */
+async function restoreCheck(env: Record<string, string>, ...flags: string[]) {
+  const child = spawn(process.execPath, ['local/deploy/restore-check.ts', ...flags], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part))
+  const code = await new Promise((resolve) => child.once('close', resolve))
+  return { code, output }
+}
+
+/** Tap's list of charges, in two pages. */
+async function startTap(charges: { id: string; status: string; transaction: string }[]) {
+  const server = createServer(async (request, response) => {
+    let text = ''
+    for await (const part of request) text += part
+    const { starting_after: after } = JSON.parse(text)
+    const from = after ? charges.findIndex(({ id }) => id === after) + 1 : 0
+    response.end(JSON.stringify({
+      charges: charges.slice(from, from + 1).map(({ id, status, transaction }) => ({
+        id,
+        status,
+        amount: 12.5,
+        currency: 'KWD',
+        reference: { transaction, order: 'INV-1' },
+      })),
+      has_more: from + 1 < charges.length,
+    }))
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server }
+}
+
+test('MIG-05 a database that was put back is compared with what went on without it', async () => {
+  const port = await freePorts()
+  const settings = { PORT: String(port), RATES: 'off', HASHING: 'quick', NODE_ENV: 'test' }
+  const stack = await startStack(settings)
+  const copy = mkdtempSync(join(tmpdir(), 'property-put-back-'))
+  const [before, made] = [randomUUID(), randomUUID()]
+  const tap = await startTap([
+    { id: 'chg_1', status: 'CAPTURED', transaction: before },
+    { id: 'chg_2', status: 'DECLINED', transaction: randomUUID() },
+    { id: 'chg_3', status: 'CAPTURED', transaction: made },
+  ])
+  let restored: Awaited<ReturnType<typeof startStack>> | undefined
+  const ask = async (method: string, path: string, token?: string, body?: unknown) => {
+    const form = body instanceof FormData
+    const response = await fetch(`${stack.url}/functions/v1${path}`, {
+      method,
+      headers: {
+        ...(token && (path === '/jobs' ? { apikey: token } : { authorization: `Bearer ${token}` })),
+        ...(body !== undefined && !form && { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? undefined : form ? body : JSON.stringify(body),
+    })
+    const text = await response.text()
+    expect(response.ok, `${method} ${path}: ${text}`).toBe(true)
+    return text ? JSON.parse(text) : undefined
+  }
+  const signUp = async () => {
+    const account = { identifier: `${randomUUID()}@example.com`, password: randomUUID() }
+    await ask('POST', '/api/auth/register', undefined, account)
+    const session = await ask('POST', '/api/auth/login', undefined, account)
+    return { ...account, token: session.accessToken as string, id: session.user.id as string }
+  }
+  try {
+    const [seller, leaver] = [await signUp(), await signUp()]
+    const listing = await ask('POST', '/api/properties', seller.token, completeFields.SALE)
+    const upload = async (size: number) => {
+      const form = new FormData()
+      form.append('propertyId', listing.id)
+      const picture = new Uint8Array(jpeg({ width: size, height: size }))
+      form.append('files', new Blob([picture], { type: 'image/jpeg' }), 'a.jpg')
+      const { files: [file] } = await ask('POST', '/api/media/upload/listings', seller.token, form)
+      return { id: file.mediaId, path: (file.url as string).split('/public/')[1]! }
+    }
+    const [kept, gone] = [await upload(32), await upload(48)]
+    const stray = `listings/${randomUUID()}/${randomUUID()}.jpg`
+    const stored = await fetch(`${stack.url}/storage/v1/object/${stray}`, {
+      method: 'POST',
+      headers: {
+        apikey: stack.secretKey,
+        authorization: `Bearer ${stack.secretKey}`,
+        'content-type': 'image/jpeg',
+      },
+      body: new Uint8Array(jpeg({ width: 16, height: 16 })),
+    })
+    expect(stored.status).toBe(200)
+    const known = new pg.Client({ connectionString: stack.databaseUrl })
+    await known.connect()
+    await ask('POST', '/api/wallet/topup', seller.token, { amount: 10 })
+    await known.query(
+      `insert into public.payments (id, invoice_id, provider, mode, state, amount, return_url)
+       select $1, id, 'tap', 'live', 'failed', 12.5, 'x' from public.invoices limit 1`,
+      [before],
+    )
+    await known.end()
+    const since = new Date().toISOString()
+    await backUp(stack, copy)
+
+    // An hour goes on, as far as a test can have one.
+    await ask('DELETE', `/api/properties/${listing.id}/media/${gone.id}`, seller.token)
+    await ask('POST', '/jobs', stack.secretKey)
+    await upload(64)
+    await ask('POST', '/api/auth/me/delete', leaver.token, { password: leaver.password })
+    const logs = join(copy, 'functions.txt')
+    const folder = join(stack.folder, 'logs')
+    writeFileSync(
+      logs,
+      readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8')).join('\n'),
+    )
+    rmSync(join(copy, 'storage'), { recursive: true })
+    copyFolder(join(stack.folder, 'storage'), join(copy, 'storage'))
+    await stack.stop()
+    restored = await startStack({ ...settings, LOCAL_DATA: copy })
+
+    const environment = {
+      SUPABASE_URL: restored.url,
+      SUPABASE_SECRET_KEY: restored.secretKey,
+      DATABASE_URL: restored.databaseUrl,
+      TAP_SECRET_KEY: 'sk_live_of_the_drill',
+      TAP_URL: tap.url,
+    }
+    const { code, output } = await restoreCheck(
+      environment,
+      `--since=${since}`,
+      `--logs=${logs}`,
+    )
+    expect(output).toContain(`rows whose file does not answer: 1\n   ${gone.path}`)
+    expect(output).not.toContain(kept.path)
+    expect(output).toContain(`files without a row: 1\n   ${stray}`)
+    expect(output).toContain('payments that only the provider knows: 1\n   chg_3: 12.500 KWD')
+    expect(output).toContain(`deletions to repeat: 1\n   ${leaver.id}, asked at`)
+    expect(output).toContain("the facade's password: none")
+    expect(output).toContain('uploads that are lost with their rows: 1')
+    expect(code).toBe(2)
+
+    // As the functions see it whose secret is newer than the backup.
+    const client = new pg.Client({ connectionString: restored.databaseUrl })
+    await client.connect()
+    await client.query(`alter role facade password 'of-an-hour-before'`)
+    await client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'facade'`,
+    )
+    await client.end()
+    const shut = await restoreCheck(environment, `--since=${since}`)
+    expect(shut.output).toContain('the functions do not reach the database')
+    expect(shut.output).toContain('nobody knows which deletions to repeat')
+  } finally {
+    await (restored ?? stack).stop()
+    tap.server.close()
     rmSync(copy, { recursive: true, force: true })
   }
 })
