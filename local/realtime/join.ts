@@ -1,7 +1,7 @@
 // Joining a topic: its parameters, the order of the checks, and the error messages.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Extension } from './authorization.ts'
-import { Channel } from './channel.ts'
+import { Channel, unreadable } from './channel.ts'
 import { type Frame, type Json, Message } from './frames.ts'
 import { connectedUsers, type Join, type OpenConnection, type Realtime } from './interfaces.ts'
 import { identify, type Identity, tokenProblem } from './tokens.ts'
@@ -116,11 +116,7 @@ async function readsOf(
   identity: Identity,
 ): Promise<Extension[]> {
   const extensions: Extension[] = presence ? ['broadcast', 'presence'] : ['broadcast']
-  const unauthorized = () =>
-    new JoinError(
-      'Unauthorized',
-      `You do not have permissions to read from this Channel topic: ${name}`,
-    )
+  const unauthorized = () => new JoinError('Unauthorized', unreadable(name))
   try {
     const seen = await authorization.readable(name, { ...identity, headers }, extensions)
     if (seen.length > 0) return seen
@@ -152,14 +148,18 @@ const maxReplayed = 25
 
 /** Looks up what the database sent before; the channel holds back what comes meanwhile. */
 async function findReplay({ authorization }: Realtime, channel: Channel, { name, replay }: Join) {
-  if (replay === undefined || replay === null) return
+  if (replay === undefined) return
   const wrong = (text: string) => new JoinError('UnableToReplayMessages', text)
   if (!channel.private) throw wrong('Replay is not allowed for public channels')
-  const { since, limit = 10 } = object(replay)
-  const valid = Number.isInteger(since) && Number.isInteger(limit) && (limit as number) > 0 &&
-    (limit as number) <= maxReplayed
-  if (!valid) throw wrong('Replay params are not valid')
-  const rows = await authorization.sent(name, since as number, limit as number).catch(() => {
+  if (!channel.reads.has('broadcast')) throw new JoinError('Unauthorized', unreadable(name))
+  if (replay !== object(replay)) return
+  const { since, limit } = object(replay)
+  const most = limit ?? maxReplayed
+  if (!Number.isInteger(since) || !Number.isInteger(most)) {
+    throw wrong('Replay params are not valid')
+  }
+  const clamped = Math.max(1, Math.min(most as number, maxReplayed))
+  const rows = await authorization.sent(name, since as number, clamped).catch(() => {
     throw wrong('Realtime was unable to replay messages')
   })
   channel.holdReplay(rows.map(({ id, event, payload, binary_payload: bytes }) => {

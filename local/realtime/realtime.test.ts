@@ -269,31 +269,45 @@ describe.runIf(hasStack)('replay', () => {
     const defaults = await joined(realtime, topic, {
       config: { broadcast: { replay: { since: before } } },
     })
-    await waitUntil('ten arrive by default', () => defaults.received.length === 10)
+    await waitUntil('25 arrive by default', () => defaults.received.length === 25)
+    for (const [limit, count] of [[26, 25], [0, 1]] as const) {
+      const { received } = await joined(realtime, topic, {
+        config: { broadcast: { replay: { since: before, limit } } },
+      })
+      await waitUntil('as many come as may', () => received.length === count)
+    }
     const none = { since: Date.now() + 60_000 }
     const late = await joined(realtime, topic, { config: { broadcast: { replay: none } } })
     await realtime.send(topic, 'm', { n: 30 })
-    await waitUntil('live goes on', () => late.received.length === 1 && all.received.length === 26)
+    const { received } = await joined(realtime, topic, { config: { broadcast: { replay: true } } })
+    await realtime.send(topic, 'm', { n: 31 })
+    await waitUntil('live goes on', () => late.received.length === 2 && all.received.length === 27)
+    await waitUntil('also where nothing is said of it', () => received.length === 1)
     expect(late.received[0].meta).toEqual({ id: late.received[0].payload.id })
   })
 
-  test('needs a private topic and valid parameters', async () => {
+  test('needs a private topic, the right to hear it and valid parameters', async () => {
     const topic = newTopic()
-    const sub = randomUUID()
+    const [sub, watcher] = [randomUUID(), randomUUID()]
     await realtime.member(topic, sub)
-    const access_token = await realtime.token(sub)
+    await realtime.member(topic, watcher, { reads: false })
     const since = Date.now()
-    const attempts: Json[] = [
-      { private: false, broadcast: { replay: { since } } },
-      { private: true, broadcast: { replay: { since, limit: 26 } } },
-      { private: true, broadcast: { replay: { since, limit: 0 } } },
-      { private: true, broadcast: { replay: { since: 'yesterday' } } },
-      { private: true, broadcast: { replay: true } },
+    const seen = { presence: { enabled: true } }
+    const attempts: [string, Json, RegExp][] = [
+      [sub, { private: false, broadcast: { replay: { since } } }, /^UnableToReplayMessages: /],
+      [
+        sub,
+        { private: true, broadcast: { replay: { since: 'now' } } },
+        /^UnableToReplayMessages: /,
+      ],
+      [sub, { private: true, broadcast: { replay: { limit: 1 } } }, /^UnableToReplayMessages: /],
+      [watcher, { private: true, ...seen, broadcast: { replay: { since } } }, /^Unauthorized: /],
     ]
-    await Promise.all(attempts.map(async (config) => {
+    await Promise.all(attempts.map(async ([sub, config, reason]) => {
       const raw = await realtime.raw()
+      const access_token = await realtime.token(sub)
       const { response } = await raw.join(topic, config, { access_token })
-      expect(response.reason).toMatch(/^UnableToReplayMessages: /)
+      expect(response.reason).toMatch(reason)
       raw.close()
     }))
   })

@@ -42,18 +42,18 @@ describe.runIf(hasStack)('private topics', () => {
       [{}, /^Unauthorized: /],
       [{ access_token: realtime.publishableKey }, /^Unauthorized: /],
       [{ access_token: forged }, /^JwtSignatureError: /],
-      [{ access_token: expired }, /^InvalidJWTToken: Token has expired [78] seconds ago$/],
+      [{ access_token: expired }, /^InvalidJWTToken: Token has expired \d+ seconds ago$/],
       [{ access_token: 'rubbish' }, /^MalformedJWT: /],
       ...['none', 'None', 'NONE', 'nOnE'].flatMap((alg): [Json, RegExp][] => {
         const unsigned = unsignedToken({ alg, typ: 'JWT' }, JSON.parse(claimsText))
         return [unsigned, `${unsigned}.`].map((access_token) => [
           { access_token },
-          /^(MalformedJWT|JwtSignatureError): /,
+          /^(MalformedJWT|JwtSignerError): /,
         ])
       }),
       [
         { access_token: signHs256({ kid }, JSON.parse(claimsText), publicKey) },
-        /^(MalformedJWT|JwtSignatureError): /,
+        /^JwtSignerError: /,
       ],
     ]
     const began = Date.now()
@@ -159,11 +159,21 @@ describe.runIf(hasStack)('private topics', () => {
     expect(leaver.received.at(-1).system).toEqual({
       extension: 'system',
       status: 'error',
-      message: `You no longer have permission to read from this Channel topic: ${topic}`,
+      message: `You do not have permissions to read from this Channel topic: ${topic}`,
       channel: topic,
     })
     await waitUntil('the other received it', () => other.received.length === 4)
     expect(payloads(other.received).map(({ n }) => n)).toEqual([1, 2, 3, 4])
+  })
+
+  test('are closed to who may read only some of what they could before', async () => {
+    const topic = newTopic()
+    const one = await joined(realtime, topic, { config: { presence: { enabled: true } } })
+    await realtime.query('update public.members set sees = false where sub = $1', [one.sub])
+    sendToken(one.channel, await realtime.token(one.sub, { again: true }))
+    await waitUntil('the channel is closed', () => one.states.at(-1) === 'CLOSED')
+    expect(one.received.at(-1).system.message)
+      .toBe(`You no longer have permission to read from this Channel topic: ${topic}`)
   })
 
   test('check the right to send again with a new token', async () => {
@@ -191,7 +201,7 @@ describe.runIf(hasStack)('private topics', () => {
     expect(raw.events(topic, 'system')).toEqual([{
       extension: 'system',
       status: 'error',
-      message: expect.stringMatching(/^Token has expired [01] seconds ago$/),
+      message: expect.stringMatching(/^Token has expired \d+ seconds ago$/),
       channel: topic,
     }])
     await realtime.send(topic, 'm', { n: 1 })

@@ -12,7 +12,7 @@ import { answerHttp } from './http-api.ts'
 import { Connection } from './connection.ts'
 import { type Json, Message, type Version } from './frames.ts'
 import { connectedUsers, type Realtime, type RealtimeOptions } from './interfaces.ts'
-import { limitsOf, Rate } from './limits.ts'
+import { type Limits, limitsOf, Rate } from './limits.ts'
 import type { Row } from './stream.ts'
 import { openTenant, type Tenant } from './tenant.ts'
 import { Topics } from './topics.ts'
@@ -36,7 +36,16 @@ const defaults: RealtimeOptions = {
   joinDelay: () => 0,
 }
 
-type RealtimeServer = { server: Server; tenant: Tenant; close: () => Promise<void> }
+type RealtimeServer = {
+  server: Server
+  tenant: Tenant
+  limits: Limits
+  /** How many topics are joined, by whichever connection. */
+  channels: () => number
+  /** Has everybody connect anew, as when the keys of the project change. */
+  disconnectAll: () => void
+  close: () => Promise<void>
+}
 
 export function openRealtime(
   stack: Stack,
@@ -72,6 +81,7 @@ export function openRealtime(
     void upgrade(realtime, sockets, { request, socket, head })
   })
   let used = Date.now()
+  let knownKeys = JSON.stringify(keys.jwks())
   const clock = setInterval(() => {
     const now = Date.now()
     for (const connection of realtime.connections) {
@@ -79,6 +89,9 @@ export function openRealtime(
     }
     if (realtime.connections.size > 0) used = now
     else if (now - used > idleTimeout) tenant.disconnect()
+    const keysNow = JSON.stringify(keys.jwks())
+    if (keysNow !== knownKeys) disconnectAll(realtime)
+    knownKeys = keysNow
   }, 10_000)
   const check = setInterval(() => {
     if (realtime.connections.size > 0) void tenant.connect()
@@ -93,7 +106,18 @@ export function openRealtime(
     server.closeAllConnections()
     await authorization.close()
   }
-  return { server, tenant, close }
+  const channels = () =>
+    [...realtime.connections].reduce((sum, connection) => sum + connection.channels.size, 0)
+  return { server, tenant, limits, channels, disconnectAll: () => disconnectAll(realtime), close }
+}
+
+/** Whoever is not told more may take the first frame for the word that the database is heard. */
+function disconnectAll({ connections }: Realtime) {
+  const payload = { extension: 'system', status: 'ok', message: 'Server requested disconnect' }
+  for (const connection of connections) {
+    for (const channel of connection.channels.values()) connection.push(channel, 'system', payload)
+    connection.close(1012)
+  }
 }
 
 /** Delivers a row of realtime.messages to the listeners of its topic, within the rate limit. */

@@ -27,5 +27,9 @@ export function tokenProblem(error: unknown): TokenProblem {
   if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) {
     return { code: 'MalformedJWT', text: 'The token provided is not a valid JWT' }
   }
+  if (error instanceof errors.JOSEAlgNotAllowed || error instanceof errors.JWKSNoMatchingKey) {
+    const text = 'Failed to generate JWT signer, check your JWT secret or JWKS configuration'
+    return { code: 'JwtSignerError', text }
+  }
   return { code: 'JwtSignatureError', text: 'Failed to validate JWT signature' }
 }

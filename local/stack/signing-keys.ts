@@ -2,7 +2,7 @@
 // is read again when it changes, so a test can rotate keys while the stack runs.
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
+import { errors, exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
 import { UserError } from './user-error.ts'
 
 type KeyState = 'standby' | 'current' | 'previous' | 'revoked'
@@ -115,7 +115,7 @@ export function openKeys(dataDir: string, issuer: string) {
     verify: async (token: string): Promise<Claims> => {
       const find = ({ kid }: { kid?: string }) => {
         const key = read().find((each) => each.jwk.kid === kid && each.state !== 'revoked')
-        if (!key) throw new Error('unknown kid')
+        if (!key) throw new errors.JWKSNoMatchingKey()
         return load(key, 'verify')
       }
       const { payload } = await jwtVerify(token, find, {

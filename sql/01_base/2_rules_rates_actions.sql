@@ -149,6 +149,11 @@ exception
     -- What only reads goes on uncounted; what writes fails by itself.
     perform set_config('facade.rate', '', false), set_config('facade.verdict', '', false);
   when others then
+    -- Unless it met a lock, or a database that is full, ends or only reads.
+    if sqlstate !~ '^(25|40|53|55|57)' then
+      perform private.raise_alarm('rate_uncounted', sqlstate, jsonb_build_object(
+        'rule', rule, 'message', sqlerrm));
+    end if;
     perform set_config('facade.verdict',
       '{"status":503,"code":"service_unavailable","detail":{"retryAfter":2}}', false);
 end

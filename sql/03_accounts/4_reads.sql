@@ -94,13 +94,12 @@ create function api.get_identity(identity_id uuid) returns json
   set search_path = ''
 as $$
 declare
+  caller_id uuid := private.require_account();
   found_one public.identities;
 begin
   select * into found_one from public.identities
-  where identities.account_id = private.require_account()
-    and identities.id = get_identity.identity_id;
+  where identities.account_id = caller_id and identities.id = get_identity.identity_id;
   if found_one.id is null then
-    perform private.require_account();
     perform private.refuse(404, 'identity_not_found');
   end if;
   return private.identity_record(found_one);

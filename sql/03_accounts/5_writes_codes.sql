@@ -199,14 +199,16 @@ begin
       and registrations.created_at > now() - terms.contested_for;
     -- With several attempts it is unknown whose code this is: neither password nor name counts. Also
     -- with an old or a refused one: its person may type a code that somebody else's attempt sent.
-    return jsonb_build_object(
-      'codeId', code.id,
-      'accountId', code.account_id,
-      'fullName', registrations.full_name,
-      'sealedPassword', registrations.sealed_password)
-    from (select) as one
-    left join private.registrations on registrations.id = code.registration_id
-      and (verify_code.registration_id is not null or attempts = 1);
+    return (
+      select jsonb_build_object(
+        'codeId', code.id,
+        'accountId', code.account_id,
+        'fullName', registrations.full_name,
+        'sealedPassword', registrations.sealed_password)
+      from (select) as one
+      left join private.registrations on registrations.id = code.registration_id
+        and (verify_code.registration_id is not null or attempts = 1)
+    );
   end if;
 
   return jsonb_build_object('error', case

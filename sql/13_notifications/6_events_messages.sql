@@ -101,6 +101,10 @@ begin
           ((deliveries[1]).message).conversation_id, private.message_details(deliveries[1]));
         return array[null::uuid];
       end if;
+      if sqlstate not in ('40P01', '40001', '55P03') then -- as in set_notification_aside
+        perform private.raise_alarm('notification_failed', 'messages ' || sqlstate,
+          jsonb_build_object('messages', cardinality(deliveries), 'message', sqlerrm));
+      end if;
       -- What keeps one of them from being counted must not keep the others: each goes by itself.
       ids := array_fill(null::uuid, array[cardinality(deliveries)]);
   end;

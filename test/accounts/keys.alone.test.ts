@@ -5,8 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
 import { addKey, makeCurrent, revokeKey } from '../../local/stack/signing-keys.ts'
+import { ChatSocket } from '../support/chat-socket.ts'
 import { projectUrl, signUp } from '../support/client.ts'
 import { type Facade, hasStack, startFacade } from '../support/facade.ts'
+import { startGateway } from '../support/own-gateway.ts'
 import { newKey, partsOf, signEs256 } from '../support/tokens.ts'
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
@@ -73,6 +75,8 @@ describe.runIf(hasStack)('the keys of the project', () => {
     const { identifier, password, accessToken } = await signUp()
     const current = String(partsOf(accessToken).header.kid)
     const quick = await startFacade({ JWKS_MAX_AGE: '1' })
+    const gateway = await startGateway({ JWKS_MAX_AGE: '1' })
+    const connect = (accessToken: string) => ChatSocket.connect({ accessToken }, gateway.url)
     /** A token of this key, once Auth has noticed that it signs now. */
     const signedBy = async (kid: string) => {
       for (;;) {
@@ -94,13 +98,18 @@ describe.runIf(hasStack)('the keys of the project', () => {
       const second = await signedBy(current)
       expect(await statusOf(quick, second)).toBe(200)
       expect(await statusOf(quick, first)).toBe(200)
+      const [early, late] = [await connect(first), await connect(second)]
       revokeKey(folder, other)
       await expect.poll(() => statusOf(quick, first), { timeout: 5000 }).toBe(401)
       expect(await statusOf(quick, second)).toBe(200)
+      // Sockets that were let in before, too.
+      expect(await early.waitForClose()).toMatchObject({ code: 4401, reason: 'token_invalid' })
+      expect((await late.ask('heartbeat', {})).event).toBe('ack')
+      late.close()
     } finally {
       makeCurrent(folder, current)
       revokeKey(folder, other)
-      await quick.stop()
+      await Promise.all([quick.stop(), gateway.kill()])
     }
   })
 })

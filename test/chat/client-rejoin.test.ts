@@ -5,9 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@supabase/supabase-js'
 import { afterEach, expect } from 'vitest'
 import { startOtherRealtime } from '../../local/realtime/support/client.ts'
+import { FollowedChannel, type Supabase } from '../../client/src/chat/channel.ts'
 import { createChat, realtime as realtimeLink } from '../../client/src/chat/index.ts'
 import { createClient as createApp } from '../../client/src/index.ts'
-import { type Person, publishableKey } from '../support/client.ts'
+import { type Person, publishableKey, signUp } from '../support/client.ts'
 import { postMessage, startConversation } from '../support/conversations.ts'
 import { testLocally } from '../support/facade.ts'
 import { waitUntil } from '../support/wait.ts'
@@ -76,6 +77,38 @@ testLocally('after one late message the others come live again', async () => {
   await waitUntil('they are shown', () => shown.length === 4)
   expect([shown, errors, joins]).toEqual([['1', '2', '3', '4'], [], 3])
 })
+
+testLocally(
+  'a server that has all connect again does not say that it hears the database',
+  async () => {
+    const realtime = await startOtherRealtime({ reconnectDelays: { min: 100, max: 100 } })
+    toEnd.push(realtime.stop)
+    const person = await signUp()
+    const { supabase } = app(person, realtime, () => false)
+    await supabase.realtime.setAuth()
+    const letGo = realtime.tenant.holdStream()
+    realtime.tenant.breakStream()
+    await waitUntil('the stream is lost', () => !realtime.tenant.streaming)
+    const happened: string[] = []
+    const followed = new FollowedChannel(supabase as unknown as Supabase, {
+      fromDatabase: true,
+      listen: () => {},
+      joined: () => happened.push('joined'),
+      interrupted: () => happened.push('interrupted'),
+    })
+    followed.follow((await person.get('/auth/me')).body.realtimeTopic)
+    await waitUntil('Realtime has taken it', () => realtime.channels() === 1)
+    await sleep(500)
+    realtime.disconnectAll()
+    await waitUntil('it is lost', () => happened.length > 0)
+    await waitUntil('Realtime has it again', () => realtime.channels() === 1)
+    expect(happened).toEqual(['interrupted'])
+    letGo()
+    await waitUntil('it is heard', () => happened.includes('joined'))
+    followed.stop()
+  },
+  120_000,
+)
 
 testLocally('what was sent before a channel was joined is no reason to join it anew', async () => {
   let joins = 0

@@ -1,5 +1,6 @@
 // How the gateway joins channels of Realtime: few on a connection, one after another, none twice, and after
 // a disconnect only those still needed.
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -79,6 +80,7 @@ async function ownGateway(joinTime = 0) {
   const statements: string[] = []
   return {
     way,
+    realtime,
     joins: () => joins,
     /** How often it called a function of the database. */
     calls: (name: string) => {
@@ -148,6 +150,51 @@ describe('the gateway at Realtime', () => {
       )
     },
   )
+
+  testLocally('leaves a channel that nobody needs any more, also one not joined yet', async () => {
+    const all = await people(6)
+    const { realtime, joins, connect } = await ownGateway(200)
+    await connect(all[0]!)
+    await waitUntil('it has joined', () => realtime.channels() === 1)
+    for (const person of all.slice(1, 3)) {
+      const socket = await connect(person)
+      await waitUntil('it has joined', () => realtime.channels() === 2)
+      socket.close()
+      await waitUntil('its channel is left', () => realtime.channels() === 1)
+    }
+    const early = await Promise.all(all.slice(3).map(connect))
+    await waitUntil('one is joining', () => joins() > 3)
+    early.forEach((socket) => socket.close())
+    await sleep(1000)
+    await waitUntil('they are left, too', () => realtime.channels() === 1)
+  })
+
+  testLocally('gives a connection up on which it may join no more', async () => {
+    const all = await people(3) as [Person, Person, Person]
+    const { way, realtime, joins, connect } = await ownGateway()
+    const sockets = await Promise.all(all.slice(0, 2).map(connect))
+    await waitUntil('both have joined', () => joins() === 2)
+    realtime.limits.channelsPerConnection = 2
+    sockets.push(await connect(all[2]))
+    await waitUntil('there is another connection', () => way.opened() > 1)
+    realtime.limits.channelsPerConnection = 100
+    await waitUntil('all are joined on it', () => realtime.channels() === 3)
+    expect(way.connections()).toBe(1)
+    const [a, b, c] = all
+    await c.post(`/conversations/${await conversationBetween(c, a)}/messages`, {
+      clientMessageId: randomUUID(),
+      type: 'text',
+      body: 'مرحبا',
+    })
+    await b.post(`/conversations/${await conversationBetween(b, c)}/messages`, {
+      clientMessageId: randomUUID(),
+      type: 'text',
+      body: 'مرحبا',
+    })
+    for (const socket of [sockets[0]!, sockets[2]!]) {
+      await waitUntil('it hears', () => socket.events('conversation_updated').length === 1)
+    }
+  })
 
   testLocally('drops a connection that has gone silent', async () => {
     const [a, b] = await people(2) as [Person, Person]

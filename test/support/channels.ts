@@ -1,6 +1,7 @@
 /** Realtime channels joined with an unmodified supabase-js, as an app does. */
 import { randomUUID } from 'node:crypto'
 import { createClient, type SupabaseClient } from '@supabase/supabase-js'
+import { saysHearing } from '../../functions/chat/hearing.ts'
 import { isUuid } from '../../functions/_shared/uuid.ts'
 import { check } from './chat-events.ts'
 import { type Person, projectUrl, publishableKey } from './client.ts'
@@ -56,8 +57,8 @@ export async function joinChannel(client: SupabaseClient, topic: string, config:
     ) => received.push({ event: 'postgres_changes', payload }))
   }
   const status = await new Promise<string>((resolve) => {
-    channel.on('system', {}, ({ extension, status }: Json) => {
-      if (extension === 'system' && status === 'ok') resolve('SUBSCRIBED')
+    channel.on('system', {}, (said) => {
+      if (saysHearing(said)) resolve('SUBSCRIBED')
     }).subscribe((is, error) => {
       if (is !== 'SUBSCRIBED' && !isTemporary(error)) resolve(is)
     })

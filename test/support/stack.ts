@@ -42,9 +42,30 @@ export async function startStack(settings: Record<string, string> = {}): Promise
   const stop = async () => {
     const ended = new Promise((resolve) => stack.once('exit', resolve))
     if (stack.exitCode === null && stack.kill('SIGTERM')) await ended
+    const warnings = warningsIn(folder)
     rmSync(folder, { recursive: true, force: true })
+    if (warnings.length) throw new Error(warnings.join('\n'))
   }
   return { folder, ...JSON.parse(readFileSync(file, 'utf8')), stop }
+}
+
+/** Warnings that the start and tests bring about. */
+const ofOthers = [
+  // Rights are taken away that a role never had, by the start and by tests of roles.
+  /no privileges were granted|has not been granted membership/,
+  // A test rolls back what has ended by itself.
+  /there is no transaction in progress/,
+  // realtime.send() without a topic, or as a client's role; ours has a topic, and its owner's rights.
+  /WarnSendingBroadcastMessage: (null value in column "topic"|new row violates row-level security)/,
+]
+
+/** What else the database of a stack warned of: what is ours raises alarms, so there is nothing. */
+export function warningsIn(folder: string): string[] {
+  const log = join(folder, 'logs', 'postgres.log')
+  if (!existsSync(log)) return []
+  return readFileSync(log, 'utf8').split('\n').filter((line) =>
+    / WARNING: /.test(line) && !ofOthers.some((known) => known.test(line))
+  )
 }
 
 /**

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@supabase/supabase-js'
+import { saysHearing } from '../../functions/chat/hearing.ts'
 import { isTemporary } from '../support/joins.ts'
 import { newPerson, type Person } from './accounts.ts'
 import {
@@ -59,7 +60,7 @@ async function realtime(name: string, { token }: Asker) {
         resolve({ status, channel })
       }
       // Joined is who Realtime says hears the database.
-      channel.on('system', {}, ({ status }) => status === 'ok' && answer('SUBSCRIBED'))
+      channel.on('system', {}, (said) => saysHearing(said) && answer('SUBSCRIBED'))
         .subscribe((status, error) => {
           if (status !== 'SUBSCRIBED' && !isTemporary(error)) answer(status, error)
         })

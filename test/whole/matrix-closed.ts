@@ -35,6 +35,11 @@ export const closedTables: Record<string, Table> = {
     `insert into private.apple_tokens (account_id, client_id, sealed_token)
      values (:account, gen_random_uuid(), '')`,
   ),
+  'private.announced_sign_ins': closed(
+    null,
+    `insert into private.announced_sign_ins (provider, subject)
+     values ('google', gen_random_uuid())`,
+  ),
   'private.social_tokens': closed(
     null,
     'insert into private.social_tokens (key, expires_at) values (gen_random_uuid(), now())',
@@ -55,6 +60,11 @@ export const closedTables: Record<string, Table> = {
   'private.stray_files': closed(
     null,
     `insert into private.stray_files (bucket, name) values ('listings', gen_random_uuid())`,
+  ),
+  'private.sms_sent': closed(
+    null,
+    `insert into private.sms_sent (hour, sent)
+     values (now() - random() * interval '9 years', 0)`,
   ),
   'private.codes': closed(
     'account_id',

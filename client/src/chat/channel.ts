@@ -1,4 +1,5 @@
 /** A private channel of Supabase Realtime, followed under whatever name it has at the moment. */
+import { saysHearing } from '../../../functions/chat/hearing.ts'
 
 /** A client of supabase-js, or what of it is needed. */
 export type Supabase = {
@@ -20,8 +21,6 @@ export type Channel = {
   track(state: unknown): Promise<unknown>
   presenceState(): Record<string, unknown>
 }
-
-type System = { extension: string; status: string }
 
 type Options = {
   /** The database sends there: it is joined when Realtime says that it hears the database. */
@@ -72,8 +71,8 @@ export class FollowedChannel {
     this.channel = channel
     this.options.listen(channel)
     const joined = () => this.channel === channel && this.options.joined(channel)
-    channel.on('system', {}, ({ extension, status }: System) => {
-      if (fromDatabase && extension === 'system' && status === 'ok') joined()
+    channel.on('system', {}, (said: Record<string, unknown>) => {
+      if (fromDatabase && saysHearing(said)) joined()
     })
     channel.subscribe((status, error) => {
       if (this.channel !== channel) return

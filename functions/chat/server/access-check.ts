@@ -1,9 +1,12 @@
 /**
  * Asks the database again and again whether what the sockets were allowed still holds, and whether
  * they were sent all there is. Realtime sends most changes at once but promises nothing, and may
- * fall silent: these are the promises of 5 and of 30 seconds. One call for all sockets.
+ * fall silent: these are the promises of 5 and of 30 seconds. One call for all sockets. Whether a
+ * token's key still counts is looked at as often as the keys are fetched.
  */
+import { callFailed } from '../../_shared/alarms.ts'
 import { backend } from '../../_shared/db.ts'
+import { env } from '../../_shared/env.ts'
 import type { ConversationUpdated } from '../protocol.ts'
 import type { FollowedAccount, OpenSession } from './interfaces.ts'
 import { log } from './log.ts'
@@ -30,6 +33,9 @@ export function startAccessChecks(sessions: ReadonlySet<OpenSession>) {
       updatesEvery,
       () => inBatches(accounts(), (batch) => sendMissedUpdates(batch, updatesOf)),
     ),
+    repeat(Math.max(env.jwksMaxAge, accessEvery), async () => {
+      for (const session of sessions) await session.checkToken()
+    }),
   ]
   return { stop: () => timers.forEach(clearInterval) }
 }
@@ -98,6 +104,7 @@ async function rowsOf<Rows extends unknown[]>(
   try {
     return await backend<Rows>(name, args)
   } catch (error) {
+    callFailed(name, error as Error)
     log({ call: name, cause: String((error as Error).message) })
     return [] as unknown as Rows
   }

@@ -1,5 +1,6 @@
 /** Whose a socket is, for as long as its token is good. */
 import { decodeJwt } from 'jose'
+import type { ErrorCode } from '../../_shared/errors.ts'
 import { Refusal } from '../../_shared/refusal.ts'
 import { type Caller, callerOf } from '../../_shared/tokens.ts'
 
@@ -45,6 +46,14 @@ export class Credentials {
       // The first one ended meanwhile.
       if (this.expires <= Date.now()) this.onExpired()
     }
+  }
+
+  /** Why the token counts no more, if so: its key may have been revoked. */
+  async refusal(): Promise<ErrorCode | undefined> {
+    const { caller } = this
+    if (!caller) return undefined
+    const { ignored } = await callerOf(`Bearer ${caller.token}`)
+    return caller === this.caller && ignored !== 'service_unavailable' ? ignored : undefined
   }
 
   /** Expiry is not waited for any more. */

@@ -11,6 +11,8 @@ export interface OpenSession {
   /** A message of a conversation of its account: sent if it has joined that one. */
   messageStored(message: Message): void
   conversationUpdated(update: ConversationUpdated): void
+  /** Ends when the key of its token does not count any more. */
+  checkToken(): Promise<void>
   /** Its rights ended. */
   end(refusal: Refusal): void
   close(code: number, reason: string): void

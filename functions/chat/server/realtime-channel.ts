@@ -1,6 +1,7 @@
 /** A topic of Realtime, joined for one person. It joins again by itself whenever it is lost. */
 import { decodeJwt } from 'jose'
 import { env } from '../../_shared/env.ts'
+import { saysHearing } from '../hearing.ts'
 import { retryPause } from './backoff.ts'
 import { JoinLimiter } from './join-limiter.ts'
 
@@ -24,8 +25,11 @@ export interface ChannelCarrier {
   add(channel: RealtimeChannel): void
   remove(channel: RealtimeChannel): void
   /** Gives the ref under which it is answered; nothing when there is no connection. */
-  push(topic: string, event: string, payload: unknown, onReply?: ReplyHandler): string | undefined
+  push(topic: string, event: string, payload: unknown, more?: PushOptions): string | undefined
 }
+
+/** The join that it is for, unless it is one itself: Phoenix drops, unanswered, a leave without it. */
+export type PushOptions = { joinRef?: string; onReply?: ReplyHandler }
 
 // Realtime itself gives up after a minute.
 const readyTime = 65_000
@@ -65,15 +69,18 @@ export class RealtimeChannel {
   renew(token: string): void {
     this.token = token
     if (this.state === 'accepted' || this.state === 'joined') {
-      this.carrier.push(this.topic, 'access_token', { access_token: token })
+      this.push('access_token', { access_token: token })
     }
   }
 
   leave(): void {
     if (this.state === 'gone') return
-    const known = this.state !== 'waiting'
     this.close()
-    if (known) this.carrier.push(this.topic, 'phx_leave', {})
+    if (this.joinRef) this.push('phx_leave', {})
+  }
+
+  private push(event: string, payload: unknown) {
+    this.carrier.push(this.topic, event, payload, { joinRef: this.joinRef })
   }
 
   /** The connection is there: asks to join when it is this channel's turn. */
@@ -93,9 +100,11 @@ export class RealtimeChannel {
           private: true,
         },
         access_token: token,
-      }, (status, reason) => {
-        if (isCurrent()) this.answered(status, reason)
-        if (this.token !== token) this.renew(this.token)
+      }, {
+        onReply: (status, reason) => {
+          if (isCurrent()) this.answered(status, reason)
+          if (this.token !== token) this.renew(this.token)
+        },
       })
       if (!this.joinRef) this.state = 'waiting'
     })
@@ -154,7 +163,7 @@ export class RealtimeChannel {
     else if (event === 'phx_close') this.ended(this.trouble)
     else if (event === 'phx_error') this.joinAgain()
     else if (event === 'system' && payload.extension === 'system') {
-      if (payload.status === 'ok') this.hearsDatabase()
+      if (saysHearing(payload)) this.hearsDatabase()
       else this.trouble = String(payload.message)
     }
   }

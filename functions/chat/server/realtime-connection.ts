@@ -2,6 +2,7 @@
  * The gateway's connections to Realtime. Channels of many people share a few, each joined with its
  * own person's token, so that the policies of the database decide who hears what.
  */
+import { callFailed } from '../../_shared/alarms.ts'
 import { backend } from '../../_shared/db.ts'
 import { env } from '../../_shared/env.ts'
 import { retryPause } from './backoff.ts'
@@ -9,6 +10,7 @@ import { log } from './log.ts'
 import {
   type ChannelCarrier,
   type ChannelListener,
+  type PushOptions,
   RealtimeChannel,
   type ReplyHandler,
 } from './realtime-channel.ts'
@@ -81,7 +83,7 @@ class RealtimeConnection implements ChannelCarrier {
     topic: string,
     event: string,
     payload: unknown,
-    onReply?: ReplyHandler,
+    { joinRef, onReply }: PushOptions = {},
   ): string | undefined {
     if (!this.isOpen) return undefined
     const ref = String(++this.refs)
@@ -92,7 +94,7 @@ class RealtimeConnection implements ChannelCarrier {
       event,
       payload,
       ref,
-      ...(event === 'phx_join' && { join_ref: ref }),
+      join_ref: event === 'phx_join' ? ref : joinRef,
     }))
     return ref
   }
@@ -145,6 +147,7 @@ class RealtimeConnection implements ChannelCarrier {
         }
         return true
       } catch (error) {
+        callFailed('current_topics', error as Error)
         log({ call: 'current_topics', cause: String((error as Error).message) })
         await new Promise((resolve) => setTimeout(resolve, retryPause(failures)))
         if (!this.isCurrent(socket)) return false
@@ -177,7 +180,7 @@ class RealtimeConnection implements ChannelCarrier {
     if (this.channels.size === 0) this.close()
   }
 
-  /** Gives a silent connection up, without waiting until it is closed. */
+  /** Gives a connection up that is silent or full, without waiting until it is closed. */
   private abandon() {
     const { socket } = this
     if (!socket) return
@@ -193,7 +196,10 @@ class RealtimeConnection implements ChannelCarrier {
       const onReply = this.replyHandlers.get(ref)
       this.replyHandlers.delete(ref)
       this.joins.delete(ref)
-      return onReply?.(payload.status, String(payload.response?.reason ?? ''))
+      const reason = String(payload.response?.reason ?? '')
+      // It has channels that we know nothing of; each other join would hold all up for 5 s.
+      if (reason.startsWith('ChannelRateLimitReached')) return this.abandon()
+      return onReply?.(payload.status, reason)
     }
     this.channels.get(String(topic).replace(/^realtime:/, ''))?.received(event, payload, ref)
   }

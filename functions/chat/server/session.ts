@@ -229,6 +229,12 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     if (this.rates.offended()) this.close(closeCodes.refused, 'too fast')
   }
 
+  /** Ends when its token's key does not count any more. */
+  async checkToken(): Promise<void> {
+    const code = await this.credentials.refusal()
+    if (code) this.end(new Refusal(code))
+  }
+
   // How it ends -----------------------------------------------------------------------------------
 
   end(refusal: Refusal, { announced = false } = {}): void {

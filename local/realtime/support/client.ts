@@ -61,12 +61,13 @@ const stackOf = (rates: boolean) =>
 /** Starts it and waits for the stream from the database. */
 async function opened(stack: Stack, options: Partial<RealtimeOptions>) {
   const keys = openKeys(stack.dataDir, stack.issuer)
-  const { server, tenant, close } = openRealtime(stack, keys, options)
+  const realtime = openRealtime(stack, keys, options)
+  const { server, tenant } = realtime
   await listen(server, 0)
   await tenant.connect()
   await waitUntil('the stream is connected', () => tenant.streaming)
   const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, server, keys, tenant, close }
+  return { url: `http://127.0.0.1:${port}`, keys, ...realtime }
 }
 
 /**
@@ -75,7 +76,7 @@ async function opened(stack: Stack, options: Partial<RealtimeOptions>) {
  */
 export async function startOtherRealtime(options: Partial<RealtimeOptions> = {}) {
   const stack = stackOf(false)
-  const { url, server, tenant, close } = await opened(stack, options)
+  const { url, server, keys: _, close: stop, ...realtime } = await opened(stack, options)
   server.removeAllListeners('request').on(
     'request',
     (request, response) =>
@@ -92,7 +93,7 @@ export async function startOtherRealtime(options: Partial<RealtimeOptions> = {})
     API_URL: `${stack.url}/functions/v1/api`,
     FILES_URL: `${stack.url}/storage/v1/object/public`,
   }
-  return { url, tenant, settings, stop: close }
+  return { url, settings, stop, ...realtime }
 }
 
 /** Takes the partitions of realtime.messages away, as they are before anybody has ever joined. */
@@ -118,7 +119,10 @@ export async function startRealtime(
   database.on('error', () => {})
   await database.query(schema)
 
-  const { url, keys, tenant, close } = await opened({ ...stack, databaseUrl: urlOf }, {
+  const { url, keys, tenant, disconnectAll, close } = await opened({
+    ...stack,
+    databaseUrl: urlOf,
+  }, {
     privateOnly: false,
     reconnectDelays: { min: 100, max: 100 },
     ...options,
@@ -131,6 +135,7 @@ export async function startRealtime(
     publishableKey,
     secretKey,
     tenant,
+    disconnectAll,
     database,
     query: (text: string, values?: unknown[]) => database.query(text, values),
     /** A token of this project; `claims` override the defaults. */

@@ -1,24 +1,33 @@
 /** From what people do, over HTTP, to what the other person finds in the list and gets as a push. */
 import { randomUUID } from 'node:crypto'
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import { toggleFavorite } from '../../favorites/reads.ts'
-import { signUpAdmin } from '../../support/admins.ts'
-import { database, newPhone, type Person, signIn, signUp } from '../../support/client.ts'
+import { demote, makeAdmin, signUpAdmin } from '../../support/admins.ts'
+import { ChatSocket } from '../../support/chat-socket.ts'
+import { database, guest, newPhone, type Person, signIn, signUp } from '../../support/client.ts'
 import { openConversation, postMessage } from '../../support/conversations.ts'
 import { testLocally } from '../../support/facade.ts'
 import { insertListing, insertWaitingCompany } from '../../support/fixtures.ts'
+import { drain } from '../../support/jobs.ts'
 import { publishListing } from '../../support/listings.ts'
-import { topUp } from '../../support/money.ts'
+import { createCharge, submitSandboxPage, topUp, topUpInvoice } from '../../support/money.ts'
 import {
   notificationsOf,
   registerDevice,
   waitForNotification,
 } from '../../support/notifications.ts'
+import { givePlan } from '../../support/plans.ts'
 import { claims, token } from '../../support/social-issuer.ts'
 import { fcm, sara, sendPushes } from './process.ts'
 
-/** What somebody does of which Sara is told, and with how many pushes. */
-type Act = { kind: string; what: string; does: () => Promise<unknown>; pushes?: number }
+/** What somebody does, or the clock, of which Sara is told, and with how many pushes. */
+type Act = {
+  kind: string
+  what: string
+  does: () => Promise<unknown>
+  /** 'some' where others of the suite may cause more. */
+  pushes?: number | 'some'
+}
 
 const done = ({ status, body }: { status: number; body: unknown }) =>
   expect(status, JSON.stringify(body)).toBeLessThan(300)
@@ -84,6 +93,17 @@ const acts: Act[] = [
     pushes: 2,
   },
   {
+    kind: 'message_new',
+    what: 'a message that comes by the gateway',
+    does: async () => {
+      const other = await signUp()
+      const { id } = await openConversation(other, { identityId: sara.identityId })
+      const socket = await ChatSocket.connect(other)
+      await socket.sendMessage(id, 'مرحبا')
+      socket.close()
+    },
+  },
+  {
     kind: 'lead_new',
     what: 'a request for her number',
     does: async () => {
@@ -146,6 +166,14 @@ const acts: Act[] = [
     does: () => topUp(sara, 5),
   },
   {
+    kind: 'invoice_failed',
+    what: 'a payment that fails',
+    does: async () => {
+      const { ref } = await createCharge(sara, await topUpInvoice(sara, 5))
+      await submitSandboxPage(ref, 'fail', 'once')
+    },
+  },
+  {
     kind: 'refund',
     what: 'a refund',
     does: async () => {
@@ -153,6 +181,38 @@ const acts: Act[] = [
       const admin = await signUpAdmin()
       done(await admin.post(`/admin/invoices/${id}/refund`, { to: 'source', reason: 'طلب العميل' }))
     },
+  },
+  {
+    kind: 'plan_expiring',
+    what: 'the end of a plan in three days',
+    does: async () => {
+      await givePlan(sara.identityId, 'plus', 2)
+      await drain('remind_of_plans')
+    },
+  },
+  {
+    kind: 'listing_expiring',
+    what: 'the end of her listing in three days',
+    does: async () => {
+      const expiresAt = new Date(Date.now() + 2 * 86_400_000)
+      await insertListing(sara.identityId, { expires_at: expiresAt })
+      await drain('warn_expiring_listings')
+    },
+  },
+  {
+    kind: 'system',
+    what: 'an alarm, since she is an admin',
+    does: async () => {
+      await makeAdmin(sara)
+      const payer = await signUp()
+      const invoice = await topUpInvoice(payer)
+      const first = await createCharge(payer, invoice)
+      await submitSandboxPage(first.ref, 'fail', 'once')
+      const second = await createCharge(payer, invoice)
+      for (const { ref } of [first, second]) await submitSandboxPage(ref, 'pay', 'once')
+      await demote(sara)
+    },
+    pushes: 'some',
   },
   {
     kind: 'security_login',
@@ -196,19 +256,25 @@ const acts: Act[] = [
   },
 ]
 
+test('every kind that there is can be caused', async () => {
+  const { components } = (await guest.get('/openapi.json')).body
+  const { kind } = components.schemas.Notification.properties
+  expect(new Set(acts.map((act) => act.kind))).toEqual(new Set(kind.enum))
+})
+
 testLocally.each(acts)('$what is told in the list and by push', async (act) => {
   const { kind, does, pushes = 1 } = act
   const { pushToken } = await registerDevice(sara)
   await does()
   const { titleAr, bodyAr, data } = await waitForNotification(sara, kind)
   const sent = () => fcm.sentTo(pushToken).filter((push) => push.data.kind === kind)
-  await expect.poll(async () => {
+  const number = expect.poll(async () => {
     await sendPushes()
     return sent().length
-  }, { timeout: 5000 }).toBe(pushes)
+  }, { timeout: 20_000 })
+  await (pushes === 'some' ? number.toBeGreaterThan(0) : number.toBe(pushes))
+  if (pushes !== 'some') expect(sent().at(-1)).toMatchObject({ title: titleAr, body: bodyAr })
   expect(sent().at(-1)).toMatchObject({
-    title: titleAr,
-    body: bodyAr,
     data: { kind, route: data.route },
   })
   expect((await notificationsOf(sara, kind)).length).toBeGreaterThan(0)

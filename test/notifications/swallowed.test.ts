@@ -1,0 +1,70 @@
+/**
+ * What one act may not fail by is swallowed, and an alarm. Each function is broken in a transaction that nobody
+ * else sees, and that is undone.
+ */
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { database, type Person, signUp } from '../support/client.ts'
+import { conversationBetween } from '../support/conversations.ts'
+import { partsOf } from '../support/tokens.ts'
+
+/** The alarms that a statement raises where these statements come before it. */
+async function alarmsOf(broken: string, statement: string, values: unknown[]) {
+  const client = await database().connect()
+  try {
+    await client.query('begin')
+    await client.query(broken)
+    await client.query(statement, values)
+    const { rows } = await client.query(
+      'select kind, subject_id, details from private.alarms where raised_at = now()',
+    )
+    return rows
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+}
+
+const fails = "language plpgsql as $$ begin raise exception 'broken'; end $$"
+
+async function textOf(person: Person, other: Person) {
+  const { session_id: sessionId } = partsOf(person.accessToken).claims
+  const conversationId = await conversationBetween(person, other)
+  return {
+    accountId: person.id,
+    sessionId,
+    conversationId,
+    clientMessageId: randomUUID(),
+    body: '!',
+  }
+}
+
+test('messages that cannot be counted together are notified of one by one, and that is an alarm', async () => {
+  const people = await Promise.all([signUp(), signUp(), signUp(), signUp()])
+  const [a, b, c, d] = people as [Person, Person, Person, Person]
+  const messages = [await textOf(a, b), await textOf(c, d)]
+  const alarms = await alarmsOf(
+    `create or replace function private.count_up_messages(deliveries private.message_delivery[])
+       returns uuid[] ${fails}`,
+    'select private.send_messages($1)',
+    [JSON.stringify(messages)],
+  )
+  expect(alarms).toEqual([{
+    kind: 'notification_failed',
+    subject_id: 'messages P0001',
+    details: { messages: 2, message: 'broken' },
+  }])
+})
+
+test('a rate that cannot be counted is 503 for the caller, and an alarm', async () => {
+  const alarms = await alarmsOf(
+    `create or replace function private.caller_refusal() returns jsonb ${fails}`,
+    `select private.count_rate('views', '127.0.0.1'), current_setting('facade.verdict')`,
+    [],
+  )
+  expect(alarms).toEqual([{
+    kind: 'rate_uncounted',
+    subject_id: 'P0001',
+    details: { rule: 'views', message: 'broken' },
+  }])
+})
