@@ -168,7 +168,7 @@ export interface DeclaredCodes {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/moderation/{id}/decide': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'licence_in_use' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'licence_in_use' | 'status_transition_invalid' | 'version_conflict' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/audit': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -500,7 +500,7 @@ export interface paths {
         };
         /**
          * Health of the service and of the parts that it depends on
-         * @description Asks the parts at most once in two seconds. A service whose jobs have not run for five minutes is degraded too, and in production one that can send no SMS, unless it is deployed so (`ALLOW_NO_SMS`). Nothing in it is secret.
+         * @description Asks the parts at most once in two seconds. A service whose jobs have not run for five minutes, or that lacks a row that it needs (a rate, a setting, a word), is degraded too, and in production one that can send no SMS, unless it is deployed so (`ALLOW_NO_SMS`). Nothing in it is secret.
          */
         get: operations["get_health"];
         put?: never;
@@ -660,7 +660,7 @@ export interface paths {
          * Approve or reject an item, suspend or restore a listing, decide on a report
          * @description For administrators.
          *
-         *     Takes one of the `decisions` of the item. A listing or an identity can be suspended or restored at any time by its own id. What is decided about an identity is what `PATCH /admin/identities/{identityId}/status` does. To reject, suspend or uphold needs a reason, which the owner reads.
+         *     Takes one of the `decisions` of the item. A listing or an identity can be suspended or restored at any time by its own id. What is decided about an identity is what `PATCH /admin/identities/{identityId}/status` does. To reject, suspend or uphold needs a reason, which the owner reads. Send the `version` of the item that you show: a listing that was changed meanwhile is not decided about unseen.
          */
         post: operations["decide_moderation"];
         delete?: never;
@@ -2568,7 +2568,7 @@ export interface paths {
          * Get a way to contact the owner; counts as a lead
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     Of what the owner allows: `call` gives a phone, `whatsapp` an address to open, `chat` a conversation. Counts as a lead of the owner. At most 30 a day.
+         *     Of what the owner allows: `call` gives a phone, `whatsapp` an address to open, `chat` a conversation. Counts as a lead of the owner. At most 30 a day. Refused where one has blocked the other.
          */
         post: operations["contact_property"];
         delete?: never;
@@ -2909,15 +2909,15 @@ export interface components {
         /** @description How the service and its parts are. */
         Health: {
             /**
-             * @description `degraded` where a part or the jobs fail, or no SMS can be sent.
+             * @description `degraded` where a part or the jobs fail, a row is gone that is needed, or no SMS can be sent.
              * @enum {string}
              */
             status: "ok" | "degraded";
             /**
-             * @description Whether this part answers.
+             * @description `read_only`, `full`: it answers, and whatever writes is 503.
              * @enum {string}
              */
-            database: "ok" | "down";
+            database: "ok" | "down" | "read_only" | "full";
             /**
              * @description Whether this part answers.
              * @enum {string}
@@ -3221,6 +3221,8 @@ export interface components {
             since: string;
             /** @description What can be decided on it now. */
             decisions: ("approve" | "reject" | "suspend" | "restore" | "uphold" | "dismiss")[];
+            /** @description Of kind `listing` and `changes`: what is shown here, pictures included. For `decide`. */
+            version: number | null;
             /** @description Of kind `listing` and `changes`. */
             listing: components["schemas"]["Property"] | null;
             /** @description What the owner wants to change; until the decision the listing stays as it is. */
@@ -5676,6 +5678,17 @@ export interface components {
                     /** @description By mail. Kept for later: nothing is sent yet. */
                     email: boolean;
                 };
+                /** @description Reviews of me and of my identities. */
+                reviews: {
+                    /** @description As a push to my devices. */
+                    push: boolean;
+                    /** @description In the list of notifications. */
+                    inApp: boolean;
+                    /** @description By SMS. Kept for later: nothing is sent yet. */
+                    sms: boolean;
+                    /** @description By mail. Kept for later: nothing is sent yet. */
+                    email: boolean;
+                };
                 /** @description Invoices, refunds and plans. */
                 billing: {
                     /** @description As a push to my devices. */
@@ -5687,7 +5700,7 @@ export interface components {
                     /** @description By mail. Kept for later: nothing is sent yet. */
                     email: boolean;
                 };
-                /** @description Sign-ins, passwords, identities, reviews and word from the service. */
+                /** @description Sign-ins, passwords, identities and word from the service. */
                 account: {
                     /** @description As a push to my devices. */
                     push: boolean;
@@ -6027,6 +6040,8 @@ export interface components {
             decision: "approve" | "reject" | "suspend" | "restore" | "uphold" | "dismiss";
             /** @description Required to reject, suspend and uphold. */
             reason?: string;
+            /** @description Of a listing or its changes: the `version` that was looked at. If it is another by now, nothing is decided (409 version_conflict). */
+            version?: number;
         };
         VerifyOtpBody: {
             /**
@@ -6591,6 +6606,17 @@ export interface components {
                     /** @description By mail. Kept for later: nothing is sent yet. */
                     email?: boolean;
                 };
+                /** @description Reviews of me and of my identities. */
+                reviews?: {
+                    /** @description As a push to my devices. */
+                    push?: boolean;
+                    /** @description In the list of notifications. */
+                    inApp?: boolean;
+                    /** @description By SMS. Kept for later: nothing is sent yet. */
+                    sms?: boolean;
+                    /** @description By mail. Kept for later: nothing is sent yet. */
+                    email?: boolean;
+                };
                 /** @description Invoices, refunds and plans. */
                 billing?: {
                     /** @description As a push to my devices. */
@@ -6602,7 +6628,7 @@ export interface components {
                     /** @description By mail. Kept for later: nothing is sent yet. */
                     email?: boolean;
                 };
-                /** @description Sign-ins, passwords, identities, reviews and word from the service. */
+                /** @description Sign-ins, passwords, identities and word from the service. */
                 account?: {
                     /** @description As a push to my devices. */
                     push?: boolean;
@@ -6675,7 +6701,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The parts; asked at most once in two seconds. Degraded is also a service whose jobs have not run for five minutes. */
+            /** @description The parts; asked at most once in two seconds. Degraded is also a service whose jobs have not run for five minutes, or that lacks a row that it needs. */
             200: {
                 headers: {
                     [name: string]: unknown;

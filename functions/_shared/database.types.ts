@@ -55,7 +55,7 @@ export type Database = {
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
 "decide_moderation":
-{ Args: { "decision": string,"id": string,"reason"?: string }; Returns: Json
+{ Args: { "decision": string,"id": string,"reason"?: string,"version"?: number }; Returns: Json
                            },
 "delete_notification":
 { Args: { "notification_id": string }; Returns: undefined
@@ -494,14 +494,14 @@ isOneToOne: true
                   ]
                 },"areas": {
                   Row: {
-                    "alias_ar": string | null,"approximate": boolean,"governorate_id": string,"id": string,"lat": number | null,"lng": number | null,"name_ar": string,"name_en": string,"position": number
+                    "alias_ar": string | null,"approximate": boolean,"edited": (string)[],"governorate_id": string,"id": string,"lat": number | null,"lng": number | null,"name_ar": string,"name_en": string,"position": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "alias_ar"?: string | null,"approximate": boolean,"governorate_id": string,"id": string,"lat"?: number | null,"lng"?: number | null,"name_ar": string,"name_en": string,"position": number
+                    "alias_ar"?: string | null,"approximate": boolean,"edited"?: (string)[],"governorate_id": string,"id": string,"lat"?: number | null,"lng"?: number | null,"name_ar": string,"name_en": string,"position": number
                   }
                   Update: {
-                    "alias_ar"?: string | null,"approximate"?: boolean,"governorate_id"?: string,"id"?: string,"lat"?: number | null,"lng"?: number | null,"name_ar"?: string,"name_en"?: string,"position"?: number
+                    "alias_ar"?: string | null,"approximate"?: boolean,"edited"?: (string)[],"governorate_id"?: string,"id"?: string,"lat"?: number | null,"lng"?: number | null,"name_ar"?: string,"name_en"?: string,"position"?: number
                   }
                   Relationships: [
                     {
@@ -744,14 +744,14 @@ isOneToOne: true
                   ]
                 },"governorates": {
                   Row: {
-                    "id": string,"lat": number,"lng": number,"name_ar": string,"name_en": string,"position": number
+                    "edited": (string)[],"id": string,"lat": number,"lng": number,"name_ar": string,"name_en": string,"position": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "id": string,"lat": number,"lng": number,"name_ar": string,"name_en": string,"position": number
+                    "edited"?: (string)[],"id": string,"lat": number,"lng": number,"name_ar": string,"name_en": string,"position": number
                   }
                   Update: {
-                    "id"?: string,"lat"?: number,"lng"?: number,"name_ar"?: string,"name_en"?: string,"position"?: number
+                    "edited"?: (string)[],"id"?: string,"lat"?: number,"lng"?: number,"name_ar"?: string,"name_en"?: string,"position"?: number
                   }
                   Relationships: [
                     
@@ -1256,14 +1256,14 @@ isOneToOne: false
                   ]
                 },"properties": {
                   Row: {
-                    "additional_expenses": NonNullable<Json>,"allow_call": boolean,"allow_chat": boolean,"allow_whatsapp": boolean,"amenities": (string)[],"area_id": string | null,"area_m2": number | null,"auction_ends_at": string | null,"auction_starts_at": string | null,"bathrooms": number | null,"bedrooms": number | null,"block": string | null,"building": string | null,"building_year": number | null,"built_area_m2": number | null,"closed_at": string | null,"confirmed_at": string | null,"created_at": string,"deleted_at": string | null,"description_ar": string | null,"description_en": string | null,"document_type": string | null,"drop_pct": number | null,"drop_until": string | null,"expires_at": string | null,"finishing": string | null,"floor_no": number | null,"furnished": string | null,"governorate_id": string | null,"id": string,"is_direct": boolean,"is_negotiable": boolean,"kind": string | null,"land_area_m2": number | null,"lat": number | null,"listed": boolean,"lng": number | null,"location_precision": string | null,"owner_active": boolean,"owner_identity_id": string,"owner_type": string,"owner_verified": boolean,"paci_no": string | null,"pause_reason": string | null,"paused_at": string | null,"pending_changes": Json | null,"plot_position": string | null,"price": number | null,"property_income": number | null,"published_at": string | null,"ref_no": number,"rent_conditions": NonNullable<Json>,"request_year": number | null,"required_year": number | null,"shown_lat": number | null,"shown_lng": number | null,"status": string,"status_reason": string | null,"street": string | null,"suspended_from": string | null,"title_ar": string | null,"title_en": string | null,"type": string,"unlisted_for": string,"unlisted_since": string | null,"usage": string | null,"version": number,"wanted_area_ids": (string)[],"wanted_kinds": (string)[]
+                    "additional_expenses": NonNullable<Json>,"allow_call": boolean,"allow_chat": boolean,"allow_whatsapp": boolean,"amenities": (string)[],"area_id": string | null,"area_m2": number | null,"auction_ends_at": string | null,"auction_starts_at": string | null,"bathrooms": number | null,"bedrooms": number | null,"block": string | null,"building": string | null,"building_year": number | null,"built_area_m2": number | null,"closed_at": string | null,"confirmed_at": string | null,"created_at": string,"deleted_at": string | null,"description_ar": string | null,"description_en": string | null,"document_type": string | null,"drop_pct": number | null,"drop_until": string | null,"expires_at": string | null,"finishing": string | null,"floor_no": number | null,"furnished": string | null,"governorate_id": string | null,"id": string,"is_direct": boolean,"is_negotiable": boolean,"kind": string | null,"land_area_m2": number | null,"lat": number | null,"listed": boolean,"lng": number | null,"location_precision": string | null,"owner_active": boolean,"owner_identity_id": string,"owner_type": string,"owner_verified": boolean,"paci_no": string | null,"pause_reason": string | null,"paused_at": string | null,"pending_changes": Json | null,"pictures_version": number,"plot_position": string | null,"price": number | null,"property_income": number | null,"published_at": string | null,"ref_no": number,"rent_conditions": NonNullable<Json>,"request_year": number | null,"required_year": number | null,"shown_lat": number | null,"shown_lng": number | null,"status": string,"status_reason": string | null,"street": string | null,"suspended_from": string | null,"title_ar": string | null,"title_en": string | null,"type": string,"unlisted_for": string,"unlisted_since": string | null,"usage": string | null,"version": number,"wanted_area_ids": (string)[],"wanted_kinds": (string)[]
                   }
                   ComputedFields: never
                   Insert: {
-                    "additional_expenses"?: NonNullable<Json>,"allow_call"?: boolean,"allow_chat"?: boolean,"allow_whatsapp"?: boolean,"amenities"?: (string)[],"area_id"?: string | null,"area_m2"?: never,"auction_ends_at"?: string | null,"auction_starts_at"?: string | null,"bathrooms"?: number | null,"bedrooms"?: number | null,"block"?: string | null,"building"?: string | null,"building_year"?: number | null,"built_area_m2"?: number | null,"closed_at"?: string | null,"confirmed_at"?: string | null,"created_at"?: string,"deleted_at"?: string | null,"description_ar"?: string | null,"description_en"?: string | null,"document_type"?: string | null,"drop_pct"?: number | null,"drop_until"?: string | null,"expires_at"?: string | null,"finishing"?: string | null,"floor_no"?: number | null,"furnished"?: string | null,"governorate_id"?: string | null,"id"?: string,"is_direct"?: boolean,"is_negotiable"?: boolean,"kind"?: string | null,"land_area_m2"?: number | null,"lat"?: number | null,"listed"?: boolean,"lng"?: number | null,"location_precision"?: string | null,"owner_active"?: boolean,"owner_identity_id": string,"owner_type": string,"owner_verified"?: boolean,"paci_no"?: string | null,"pause_reason"?: string | null,"paused_at"?: string | null,"pending_changes"?: Json | null,"plot_position"?: string | null,"price"?: number | null,"property_income"?: number | null,"published_at"?: string | null,"ref_no"?: number,"rent_conditions"?: NonNullable<Json>,"request_year"?: number | null,"required_year"?: number | null,"shown_lat"?: never,"shown_lng"?: never,"status"?: string,"status_reason"?: string | null,"street"?: string | null,"suspended_from"?: string | null,"title_ar"?: string | null,"title_en"?: string | null,"type": string,"unlisted_for"?: string,"unlisted_since"?: string | null,"usage"?: string | null,"version"?: number,"wanted_area_ids"?: (string)[],"wanted_kinds"?: (string)[]
+                    "additional_expenses"?: NonNullable<Json>,"allow_call"?: boolean,"allow_chat"?: boolean,"allow_whatsapp"?: boolean,"amenities"?: (string)[],"area_id"?: string | null,"area_m2"?: never,"auction_ends_at"?: string | null,"auction_starts_at"?: string | null,"bathrooms"?: number | null,"bedrooms"?: number | null,"block"?: string | null,"building"?: string | null,"building_year"?: number | null,"built_area_m2"?: number | null,"closed_at"?: string | null,"confirmed_at"?: string | null,"created_at"?: string,"deleted_at"?: string | null,"description_ar"?: string | null,"description_en"?: string | null,"document_type"?: string | null,"drop_pct"?: number | null,"drop_until"?: string | null,"expires_at"?: string | null,"finishing"?: string | null,"floor_no"?: number | null,"furnished"?: string | null,"governorate_id"?: string | null,"id"?: string,"is_direct"?: boolean,"is_negotiable"?: boolean,"kind"?: string | null,"land_area_m2"?: number | null,"lat"?: number | null,"listed"?: boolean,"lng"?: number | null,"location_precision"?: string | null,"owner_active"?: boolean,"owner_identity_id": string,"owner_type": string,"owner_verified"?: boolean,"paci_no"?: string | null,"pause_reason"?: string | null,"paused_at"?: string | null,"pending_changes"?: Json | null,"pictures_version"?: number,"plot_position"?: string | null,"price"?: number | null,"property_income"?: number | null,"published_at"?: string | null,"ref_no"?: number,"rent_conditions"?: NonNullable<Json>,"request_year"?: number | null,"required_year"?: number | null,"shown_lat"?: never,"shown_lng"?: never,"status"?: string,"status_reason"?: string | null,"street"?: string | null,"suspended_from"?: string | null,"title_ar"?: string | null,"title_en"?: string | null,"type": string,"unlisted_for"?: string,"unlisted_since"?: string | null,"usage"?: string | null,"version"?: number,"wanted_area_ids"?: (string)[],"wanted_kinds"?: (string)[]
                   }
                   Update: {
-                    "additional_expenses"?: NonNullable<Json>,"allow_call"?: boolean,"allow_chat"?: boolean,"allow_whatsapp"?: boolean,"amenities"?: (string)[],"area_id"?: string | null,"area_m2"?: never,"auction_ends_at"?: string | null,"auction_starts_at"?: string | null,"bathrooms"?: number | null,"bedrooms"?: number | null,"block"?: string | null,"building"?: string | null,"building_year"?: number | null,"built_area_m2"?: number | null,"closed_at"?: string | null,"confirmed_at"?: string | null,"created_at"?: string,"deleted_at"?: string | null,"description_ar"?: string | null,"description_en"?: string | null,"document_type"?: string | null,"drop_pct"?: number | null,"drop_until"?: string | null,"expires_at"?: string | null,"finishing"?: string | null,"floor_no"?: number | null,"furnished"?: string | null,"governorate_id"?: string | null,"id"?: string,"is_direct"?: boolean,"is_negotiable"?: boolean,"kind"?: string | null,"land_area_m2"?: number | null,"lat"?: number | null,"listed"?: boolean,"lng"?: number | null,"location_precision"?: string | null,"owner_active"?: boolean,"owner_identity_id"?: string,"owner_type"?: string,"owner_verified"?: boolean,"paci_no"?: string | null,"pause_reason"?: string | null,"paused_at"?: string | null,"pending_changes"?: Json | null,"plot_position"?: string | null,"price"?: number | null,"property_income"?: number | null,"published_at"?: string | null,"ref_no"?: number,"rent_conditions"?: NonNullable<Json>,"request_year"?: number | null,"required_year"?: number | null,"shown_lat"?: never,"shown_lng"?: never,"status"?: string,"status_reason"?: string | null,"street"?: string | null,"suspended_from"?: string | null,"title_ar"?: string | null,"title_en"?: string | null,"type"?: string,"unlisted_for"?: string,"unlisted_since"?: string | null,"usage"?: string | null,"version"?: number,"wanted_area_ids"?: (string)[],"wanted_kinds"?: (string)[]
+                    "additional_expenses"?: NonNullable<Json>,"allow_call"?: boolean,"allow_chat"?: boolean,"allow_whatsapp"?: boolean,"amenities"?: (string)[],"area_id"?: string | null,"area_m2"?: never,"auction_ends_at"?: string | null,"auction_starts_at"?: string | null,"bathrooms"?: number | null,"bedrooms"?: number | null,"block"?: string | null,"building"?: string | null,"building_year"?: number | null,"built_area_m2"?: number | null,"closed_at"?: string | null,"confirmed_at"?: string | null,"created_at"?: string,"deleted_at"?: string | null,"description_ar"?: string | null,"description_en"?: string | null,"document_type"?: string | null,"drop_pct"?: number | null,"drop_until"?: string | null,"expires_at"?: string | null,"finishing"?: string | null,"floor_no"?: number | null,"furnished"?: string | null,"governorate_id"?: string | null,"id"?: string,"is_direct"?: boolean,"is_negotiable"?: boolean,"kind"?: string | null,"land_area_m2"?: number | null,"lat"?: number | null,"listed"?: boolean,"lng"?: number | null,"location_precision"?: string | null,"owner_active"?: boolean,"owner_identity_id"?: string,"owner_type"?: string,"owner_verified"?: boolean,"paci_no"?: string | null,"pause_reason"?: string | null,"paused_at"?: string | null,"pending_changes"?: Json | null,"pictures_version"?: number,"plot_position"?: string | null,"price"?: number | null,"property_income"?: number | null,"published_at"?: string | null,"ref_no"?: number,"rent_conditions"?: NonNullable<Json>,"request_year"?: number | null,"required_year"?: number | null,"shown_lat"?: never,"shown_lng"?: never,"status"?: string,"status_reason"?: string | null,"street"?: string | null,"suspended_from"?: string | null,"title_ar"?: string | null,"title_en"?: string | null,"type"?: string,"unlisted_for"?: string,"unlisted_since"?: string | null,"usage"?: string | null,"version"?: number,"wanted_area_ids"?: (string)[],"wanted_kinds"?: (string)[]
                   }
                   Relationships: [
                     {
@@ -1510,14 +1510,14 @@ isOneToOne: false
                   ]
                 },"vocabularies": {
                   Row: {
-                    "code": string,"note": string | null,"position": number,"text_ar": string,"text_en": string,"vocabulary": string
+                    "code": string,"edited": (string)[],"note": string | null,"position": number,"text_ar": string,"text_en": string,"vocabulary": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "code": string,"note"?: string | null,"position": number,"text_ar": string,"text_en": string,"vocabulary": string
+                    "code": string,"edited"?: (string)[],"note"?: string | null,"position": number,"text_ar": string,"text_en": string,"vocabulary": string
                   }
                   Update: {
-                    "code"?: string,"note"?: string | null,"position"?: number,"text_ar"?: string,"text_en"?: string,"vocabulary"?: string
+                    "code"?: string,"edited"?: (string)[],"note"?: string | null,"position"?: number,"text_ar"?: string,"text_en"?: string,"vocabulary"?: string
                   }
                   Relationships: [
                     
@@ -1623,7 +1623,7 @@ isOneToOne: false
                   ]
                 },"admin_listings_to_review": {
                   Row: {
-                    "account_id": string,"area_id": string | null,"created_at": string,"id": string,"kind": string | null,"owner": string,"pending_changes": Json | null,"price": number | null,"ref_no": string | null,"title_ar": string | null,"type": string,"waits": string | null
+                    "account_id": string,"area_id": string | null,"created_at": string,"id": string,"kind": string | null,"owner": string,"pending_changes": Json | null,"price": number | null,"ref_no": string | null,"title_ar": string | null,"type": string,"version": number | null,"waits": string | null
                   }
                   ComputedFields: never
                   Relationships: [

@@ -94,6 +94,7 @@ create table private.rates (
   earned_by text,
   earns integer,
   most integer,
+  edited text[] not null default '{}',
   constraint rates_earn_up_to_an_end check (
     num_nulls(earned_by, earns, most) = 3
     or num_nulls(earned_by, earns, most) = 0 and earns > 0 and (most >= max or max >= 1000000))
@@ -107,6 +108,8 @@ comment on column private.rates.earned_by is
   'Another rule, each of whose hits for the same subject within the window allows more of this one.';
 comment on column private.rates.earns is 'How many more each of those allows.';
 comment on column private.rates.most is 'Hits allowed at most, however many those are.';
+comment on column private.rates.edited is
+  'Columns that an admin has changed: a release leaves them as they are.';
 alter table private.rates enable row level security;
 create policy "nobody but functions of their owner" on private.rates using (false);
 
@@ -393,7 +396,23 @@ grant execute on function
 -- sql/01_base/2_rules_edits.sql
 
 -- What an admin changes by hand, in Studio or by SQL, either has the effects that the route has, by
--- the triggers of each area, or is refused with a sentence that says what to do instead.
+-- the triggers of each area, or is refused with a sentence that says what to do instead. What may be
+-- changed at all is one list for all tables: 15_edits/2_rules_tables.sql.
+--
+-- By hand is a statement of its own: not one of our functions, triggers and cascades, nor a do block,
+-- nor a connection that says `set edits.by = '…'`, as migrations do. The functions' own login never
+-- is, so that what people do is not looked at here.
+
+create function private.is_by_hand(stack text) returns boolean
+  language sql
+  stable
+  set search_path = ''
+as $$
+  -- A single line is the trigger that asks, alone.
+  select position(E'\n' in stack) = 0 and coalesce(current_setting('edits.by', true), '') = ''
+$$;
+comment on function private.is_by_hand is
+  'Whether a trigger with this pg_context was fired by a statement of its own.';
 
 create function private.refuse_by_hand(sentence text) returns void
   language plpgsql
@@ -414,15 +433,32 @@ declare
   stack text;
 begin
   get diagnostics stack = pg_context;
-  -- A single line is this trigger alone, so none of our functions and triggers made the change.
-  if position(E'\n' in stack) = 0 then
+  if private.is_by_hand(stack) then
     perform private.refuse_by_hand(tg_argv[0]);
   end if;
   return new;
 end
 $$;
 comment on function private.refuse_edit is
-  'Refuses a change that was made by hand. Argument: what to do instead.';
+  'Refuses what was done by hand. Argument: what to do instead.';
+
+create function private.check_edit() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  stack text;
+  free constant text[] := tg_argv[1:];
+begin
+  get diagnostics stack = pg_context;
+  if private.is_by_hand(stack) and to_jsonb(new) - free <> to_jsonb(old) - free then
+    perform private.refuse_by_hand(tg_argv[0]);
+  end if;
+  return new;
+end
+$$;
+comment on function private.check_edit is
+  'Refuses a change by hand of any column but some. Arguments: what to do instead, those columns.';
 
 create function private.refuse_rewriting() returns trigger
   language plpgsql
@@ -435,14 +471,37 @@ $$;
 comment on function private.refuse_rewriting is
   'Refuses the change for everybody, the owner included.';
 
+create function private.keep_edits() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  stack text;
+begin
+  get diagnostics stack = pg_context;
+  if private.is_by_hand(stack) then
+    new.edited := array(
+      select name from jsonb_object_keys(to_jsonb(new) - 'edited') as name
+      where name = any (new.edited) or to_jsonb(new) -> name <> to_jsonb(old) -> name
+      order by name);
+  elsif current_setting('edits.by', true) = 'release' then
+    new := jsonb_populate_record(new, (
+      select coalesce(jsonb_object_agg(name, to_jsonb(old) -> name), '{}')
+      from unnest(old.edited) as name));
+  end if;
+  return new;
+end
+$$;
+comment on function private.keep_edits is
+  'Notes in edited which columns were changed by hand; the rows of a release (91_data.sql) leave '
+  'those as they are.';
+
 create function private.check_setting() returns trigger
   language plpgsql
   set search_path = ''
 as $$
 begin
-  if tg_op = 'UPDATE' and old.name <> new.name then
-    perform private.refuse_by_hand('A setting keeps its name: functions read it by that.');
-  elsif new.name = 'review_listings' and jsonb_typeof(new.value) <> 'boolean' then
+  if new.name = 'review_listings' and jsonb_typeof(new.value) <> 'boolean' then
     perform private.refuse_by_hand('review_listings is true or false, without quotation marks.');
   elsif new.name = 'seller' and (jsonb_typeof(new.value) <> 'object' or not new.value ?& array[
     'nameAr', 'nameEn', 'registrationNo', 'addressAr', 'phone', 'email'
@@ -459,16 +518,14 @@ comment on function private.check_setting is
 create trigger settings_are_understood
   before insert or update on private.settings
   for each row execute function private.check_setting();
-create trigger rates_keep_their_name
-  before update of rule on private.rates
-  for each row when (old.rule <> new.rule)
-  execute function private.refuse_edit(
-    'A rate keeps its name: functions count under it. A max of a million or more is no limit.');
 create trigger settings_of_functions_are_theirs
   before update of value on private.settings
   for each row when (old.name = 'files_url' and old.value <> new.value)
   execute function private.refuse_edit(
     'files_url is written by the functions, which know where the project is reached.');
+create trigger rates_keep_what_was_edited
+  before update on private.rates
+  for each row execute function private.keep_edits();
 
 -- sql/01_base/2_rules_rates.sql
 
@@ -829,7 +886,15 @@ begin
     set_config('facade.verdict', coalesce(refusal::text, ''), false);
 exception
   when query_canceled then raise; -- a time limit is no verdict; the connection is dropped
+  when read_only_sql_transaction then
+    -- What only reads goes on uncounted; what writes fails by itself.
+    perform set_config('facade.rate', '', false), set_config('facade.verdict', '', false);
   when others then
+    -- Unless it met a lock, or a database that is full, ends or only reads.
+    if sqlstate !~ '^(25|40|53|55|57)' then
+      perform private.raise_alarm('rate_uncounted', sqlstate, jsonb_build_object(
+        'rule', rule, 'message', sqlerrm));
+    end if;
     perform set_config('facade.verdict',
       '{"status":503,"code":"service_unavailable","detail":{"retryAfter":2}}', false);
 end
@@ -872,16 +937,17 @@ create function private.refuse(
   set search_path = ''
 as $$
 begin
-  if by_hand is not null then
-    raise exception using
-      errcode = 'PT' || status, message = code, detail = refuse.detail::text, hint = by_hand;
+  -- Studio shows the message alone.
+  if by_hand is not null and session_user <> 'facade'
+    and coalesce(current_setting('request.jwt.claims', true), '') = '' then
+    raise exception using errcode = 'PT' || status, message = by_hand, hint = code;
   end if;
   raise exception using errcode = 'PT' || status, message = code, detail = refuse.detail::text;
 end
 $$;
 comment on function private.refuse is
   'Raises an error of the contract (section 9): HTTP status, stable code, further fields of the '
-  'answer, and a sentence for whoever caused it by changing a row by hand.';
+  'answer, and the sentence that it is for whoever caused it by hand.';
 
 create function private.refuse_field(path text, code text, status integer default 422)
   returns void
@@ -1076,12 +1142,15 @@ comment on function private.setting is 'A value of private.settings.';
 create function private.health() returns json
   language sql
   stable
-  security definer -- reads a closed table
+  security definer -- reads closed tables
   set search_path = ''
 as $$
-  select json_build_object('jobsRan', exists (
-    select from private.moments
-    where moments.name = 'jobs_ran' and moments.at > now() - interval '5 minutes'))
+  select json_build_object(
+    'jobsRan', exists (
+      select from private.moments
+      where moments.name = 'jobs_ran' and moments.at > now() - interval '5 minutes'),
+    'readOnly', current_setting('transaction_read_only')::boolean,
+    'rowsThere', private.missing_rows() = '{}')
 $$;
 comment on function private.health is 'The database''s part of GET /health.';
 
@@ -1415,7 +1484,7 @@ as $$
   insert into private.moments (name, at) values ('jobs_ran', clock_timestamp())
   on conflict on constraint moments_pkey do update set at = excluded.at;
   update private.alarms set settled_at = now(), settled_note = 'jobs run again'
-  where alarms.kind = 'jobs_late' and alarms.settled_at is null;
+  where alarms.kind in ('jobs_late', 'writes_refused') and alarms.settled_at is null;
 $$;
 comment on function private.note_jobs_ran is
   'Notes that a run of all jobs has finished; private.health reports it.';
@@ -1436,6 +1505,7 @@ create table public.vocabularies (
   text_en text not null,
   note text,
   position integer not null,
+  edited text[] not null default '{}',
   primary key (vocabulary, code)
 );
 comment on table public.vocabularies is
@@ -1444,6 +1514,8 @@ comment on table public.vocabularies is
 comment on column public.vocabularies.vocabulary is 'Which list: kind, usage, amenity …';
 comment on column public.vocabularies.note is
   'For kinds: the listing types that they usually have.';
+comment on column public.vocabularies.edited is
+  'Columns that an admin has changed: a release leaves them as they are.';
 
 create table public.governorates (
   id text primary key constraint governorates_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
@@ -1451,11 +1523,14 @@ create table public.governorates (
   name_en text not null,
   lat double precision not null,
   lng double precision not null,
-  position integer not null
+  position integer not null,
+  edited text[] not null default '{}'
 );
 comment on table public.governorates is 'The six governorates of Kuwait. Stays: six rows.';
 comment on column public.governorates.lat is 'Centroid, degrees north.';
 comment on column public.governorates.lng is 'Centroid, degrees east.';
+comment on column public.governorates.edited is
+  'Columns that an admin has changed: a release leaves them as they are.';
 
 create table public.areas (
   id text primary key constraint areas_id_form check (id ~ '^[a-z0-9_-]{1,60}$'),
@@ -1468,6 +1543,7 @@ create table public.areas (
   constraint areas_centroid_is_whole check (num_nulls(lat, lng) in (0, 2)),
   approximate boolean not null,
   position integer not null,
+  edited text[] not null default '{}',
   constraint areas_governorate_key unique (governorate_id, id)
 );
 comment on table public.areas is
@@ -1476,6 +1552,8 @@ comment on column public.areas.lat is 'Centroid, degrees north; null where none 
 comment on column public.areas.lng is 'Centroid, degrees east; null where none is known.';
 comment on column public.areas.approximate is
   'The centroid is a fall-back for the map, not sourced.';
+comment on column public.areas.edited is
+  'Columns that an admin has changed: a release leaves them as they are.';
 
 alter table public.vocabularies enable row level security;
 alter table public.governorates enable row level security;
@@ -1502,6 +1580,29 @@ $$;
 comment on function private.is_word is 'Whether a code is of that vocabulary.';
 
 grant execute on function private.is_word to anon, authenticated, backend;
+
+-- sql/02_meta/2_rules_edits.sql
+
+-- What an admin may change of words and places by hand: 01_base/2_rules_edits.sql.
+
+create trigger vocabularies_keep_what_was_edited
+  before update on public.vocabularies
+  for each row execute function private.keep_edits();
+create trigger governorates_keep_what_was_edited
+  before update on public.governorates
+  for each row execute function private.keep_edits();
+create trigger areas_keep_what_was_edited
+  before update on public.areas
+  for each row execute function private.keep_edits();
+
+create trigger vocabularies_of_functions_are_theirs
+  before insert on public.vocabularies
+  for each row when (new.vocabulary in (
+    'period', 'location_precision', 'report_target', 'notification_category'
+  ))
+  execute function private.refuse_edit(
+    'Functions know the codes of period, location_precision, report_target and '
+    'notification_category one by one: no other means anything.');
 
 -- sql/02_meta/8_api.sql
 
@@ -2298,14 +2399,6 @@ create trigger accounts_are_not_deleted_by_hand
   execute function private.refuse_edit(
     'An account is deleted with its sign-in: DELETE /admin/users/:id, or delete the user under '
     'Authentication.');
-create trigger accounts_are_reached_as_they_sign_in
-  before update of id, email, phone on public.accounts
-  for each row when (
-    (old.id, old.email, old.phone) is distinct from (new.id, new.email, new.phone)
-  )
-  execute function private.refuse_edit(
-    'Email and phone are those of the sign-in: change them under Authentication, and they follow '
-    'here.');
 
 create function private.apply_identity_state() returns trigger
   language plpgsql
@@ -2344,11 +2437,6 @@ create trigger identities_of_people_close_with_their_account
   execute function private.refuse_edit(
     'A person''s own identity closes with the account: DELETE /admin/users/:id, or delete the user '
     'under Authentication.');
-create trigger identities_keep_their_type
-  before update of type, account_id on public.identities
-  for each row when ((old.type, old.account_id) is distinct from (new.type, new.account_id))
-  execute function private.refuse_edit(
-    'An identity keeps its type and its account: the person asks for another one in the app.');
 
 -- A name is kept in two places: changing the one that was written changes the one that is shown.
 create function private.sync_display_name() returns trigger
@@ -2375,15 +2463,6 @@ create trigger individual_profiles_show_their_name
   after update of full_name on public.individual_profiles
   for each row when (new.full_name <> coalesce(old.full_name, ''))
   execute function private.sync_display_name();
-create trigger identities_are_named_by_their_page
-  before update of display_name, avatar_url on public.identities
-  for each row when (
-    old.status = new.status
-    and (old.display_name, old.avatar_url) is distinct from (new.display_name, new.avatar_url)
-  )
-  execute function private.refuse_edit(
-    'What others see comes from individual_profiles.full_name or organisations.name_ar and from the '
-    'pictures that people upload: change it there.');
 
 -- sql/03_accounts/2_rules_locks.sql
 
@@ -2414,7 +2493,8 @@ create trigger identities_are_named_by_their_page
 --  12. what triggers take at the commit     the snapshot of the feed
 --
 -- A rate is counted before all of these (01_base/2_rules_rates.sql), by the account that does it; one
--- of a listing (price_changes) by whoever holds the lock of that listing.
+-- of a listing (price_changes) by whoever holds the lock of that listing, pushes from one account to
+-- another with the devices that they go to.
 --
 -- Rows are locked "for no key update" before a change: "for update" would block foreign keys that
 -- refer to them. No column that changes is part of a key that can be referred to (the unique indexes
@@ -3104,13 +3184,12 @@ create function api.get_identity(identity_id uuid) returns json
   set search_path = ''
 as $$
 declare
+  caller_id uuid := private.require_account();
   found_one public.identities;
 begin
   select * into found_one from public.identities
-  where identities.account_id = private.require_account()
-    and identities.id = get_identity.identity_id;
+  where identities.account_id = caller_id and identities.id = get_identity.identity_id;
   if found_one.id is null then
-    perform private.require_account();
     perform private.refuse(404, 'identity_not_found');
   end if;
   return private.identity_record(found_one);
@@ -3226,15 +3305,24 @@ begin
   answer := jsonb_build_object(
     'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer,
     'resetId', reset, 'send', coalesce(attempt, account) is not null);
-  answer := answer || private.count_code(
-    purpose, identifier, requester, address, private.is_known_address(holder, address_hash),
-    (answer ->> 'send')::boolean, sms_per_day);
-  if answer ? 'error' then
-    return answer || '{"send":false}';
-  end if;
-  perform private.add_code(
-    purpose, identifier, hmac, requester, attempt, account,
-    request_code.registration_id is not null, reset);
+  begin
+    answer := answer || private.count_code(
+      purpose, identifier, requester, address, private.is_known_address(holder, address_hash),
+      (answer ->> 'send')::boolean, sms_per_day);
+    if answer ? 'error' then
+      return answer || '{"send":false}';
+    end if;
+    perform private.add_code(
+      purpose, identifier, hmac, requester, attempt, account,
+      request_code.registration_id is not null, reset);
+  exception
+    when read_only_sql_transaction or insufficient_resources then
+      -- A forgotten password is answered alike whatever happens.
+      if purpose <> 'reset' then
+        raise;
+      end if;
+      return answer || '{"send":false}';
+  end;
   return answer;
 end
 $$;
@@ -3341,14 +3429,16 @@ begin
       and registrations.created_at > now() - terms.contested_for;
     -- With several attempts it is unknown whose code this is: neither password nor name counts. Also
     -- with an old or a refused one: its person may type a code that somebody else's attempt sent.
-    return jsonb_build_object(
-      'codeId', code.id,
-      'accountId', code.account_id,
-      'fullName', registrations.full_name,
-      'sealedPassword', registrations.sealed_password)
-    from (select) as one
-    left join private.registrations on registrations.id = code.registration_id
-      and (verify_code.registration_id is not null or attempts = 1);
+    return (
+      select jsonb_build_object(
+        'codeId', code.id,
+        'accountId', code.account_id,
+        'fullName', registrations.full_name,
+        'sealedPassword', registrations.sealed_password)
+      from (select) as one
+      left join private.registrations on registrations.id = code.registration_id
+        and (verify_code.registration_id is not null or attempts = 1)
+    );
   end if;
 
   return jsonb_build_object('error', case
@@ -4173,8 +4263,14 @@ as $$
 declare
   given_name text := new.raw_user_meta_data ->> 'full_name';
 begin
-  insert into public.accounts (id, email, phone)
-  values (new.id, lower(nullif(new.email, '')), '+' || nullif(new.phone, ''));
+  begin
+    insert into public.accounts (id, email, phone)
+    values (new.id, lower(nullif(new.email, '')), '+' || nullif(new.phone, ''));
+  exception
+    when check_violation then -- said as a sentence to whoever adds somebody in Studio
+      raise exception using errcode = 'PT422', message =
+        'An account has an email as people write it, or a Kuwaiti mobile number such as 96550000001.';
+  end;
   update public.accounts
   set active_identity_id = private.add_individual(
     new.id, case when private.is_name(given_name) then given_name end)
@@ -4462,13 +4558,54 @@ create function private.refuse_sending(event jsonb) returns jsonb
   set search_path = ''
 as $$
   select jsonb_build_object('error', jsonb_build_object(
-    'http_code', 403, 'message', 'sending is off: codes come from the application'))
+    'http_code', 403, 'message',
+    'Auth sends nothing: the person asks for a code in the app, where a password is forgotten.'))
 $$;
 comment on function private.refuse_sending is
   'Auth''s send-SMS and send-email hooks: Auth itself never sends anything.';
 
 grant execute on function private.custom_access_token, private.refuse_sending
   to supabase_auth_admin;
+
+-- sql/03_accounts/6_events_auth_pages.sql
+
+-- What an admin does under Authentication in Studio, and by Auth's admin API: it has the effects of
+-- our own act, or is refused with a sentence. The table of it is in docs/admin.md.
+
+create function private.refuse_ban() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  -- Auth answers a ban before it compares the password, and leaves access tokens alive.
+  if coalesce(current_setting('edits.by', true), '') = '' then
+    raise exception using errcode = 'PT409', message =
+      'Auth''s own ban is not used: set accounts.status to banned or suspended, or PATCH '
+      '/admin/users/:id/status. All access ends at once then, and the person reads why.';
+  end if;
+  return new;
+end
+$$;
+comment on function private.refuse_ban is
+  'Refuses a ban of Auth''s, of which the facade and its tokens would know nothing.';
+
+create function private.confirm_new_user() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if new.email is not null and new.email_confirmed_at is null then
+    new.email_confirmed_at := now();
+  end if;
+  if new.phone is not null and new.phone_confirmed_at is null then
+    new.phone_confirmed_at := now();
+  end if;
+  return new;
+end
+$$;
+comment on function private.confirm_new_user is
+  'Somebody whom an admin adds signs in with the password given: Auth sends no confirmations. The '
+  'email is not proven by that (accounts.email_proven).';
 
 -- sql/03_accounts/7_jobs.sql
 
@@ -4830,15 +4967,6 @@ create trigger organisations_are_verified_by_their_identity
   for each row when (new.verified and not old.verified and not new.active)
   execute function private.refuse_edit(
     'To verify a company or office, set identities.status to active: its page follows.');
-create trigger organisations_follow_their_identity
-  before update of identity_id, type, active, holds_licence on public.organisations
-  for each row when (
-    (old.identity_id, old.type, old.active, old.holds_licence)
-      is distinct from (new.identity_id, new.type, new.active, new.holds_licence)
-  )
-  execute function private.refuse_edit(
-    'The page of a company or office follows its identity and account: change identities.status or '
-    'accounts.status.');
 
 -- sql/04_organisations/2_rules_fields.sql
 
@@ -6573,35 +6701,6 @@ create trigger invoices_are_paid_by_payments
   execute function private.refuse_edit(
     'An invoice is paid by a payment, or from the wallet in the app, and refunded at POST '
     '/admin/invoices/:id/refund: money and receipt go with it.');
-create trigger payments_are_settled_by_their_provider
-  before update of state on public.payments
-  for each row when (old.state <> new.state and new.state in ('captured', 'surplus'))
-  execute function private.refuse_edit(
-    'A payment is captured when its provider says so: the job look_up_payments asks again by '
-    'itself.');
-create trigger refunds_are_settled_by_their_provider
-  before update of state on public.refunds
-  for each row when (old.state <> new.state)
-  execute function private.refuse_edit(
-    'A refund is settled or rejected when its provider says so: the job look_up_refunds asks again '
-    'by itself.');
-create trigger payment_events_keep_what_was_reported
-  before update of status, outcome on public.payment_events
-  for each row when ((old.status, old.outcome) is distinct from (new.status, new.outcome))
-  execute function private.refuse_edit(
-    'What a provider reported, and what became of it, stays: a payment is looked up again by '
-    'itself.');
-create trigger subscriptions_end_by_themselves
-  before update of status on public.subscriptions
-  for each row when (old.status <> new.status)
-  execute function private.refuse_edit(
-    'A plan ends when its time is over (set renews to false), when another replaces it, or when its '
-    'invoice is refunded at POST /admin/invoices/:id/refund.');
-create trigger plans_keep_the_free_one
-  before update of code on public.plans
-  for each row when (old.code = 'free' and new.code <> 'free')
-  execute function private.refuse_edit(
-    'The plan called free is everybody''s without another: change its figures, not its code.');
 
 -- sql/05_billing/2_rules_invoices.sql
 
@@ -7025,6 +7124,35 @@ as $$
 $$;
 comment on function private.surplus_room is
   'How much can still be refunded of a payment that came after its invoice was paid.';
+
+create function private.went_to_wallet(invoice public.invoices, payment public.payments)
+  returns boolean
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select invoice.credited or payment.state is not distinct from 'surplus'
+$$;
+comment on function private.went_to_wallet is
+  'Whether the money of an invoice, or of a payment that came after it was paid, lies in the wallet: '
+  'then its refund to the source is held there until the provider has answered.';
+
+create function private.held_for_refunds(identity_id uuid) returns numeric
+  language sql
+  stable
+  security definer -- reads everybody's refunds, for a job
+  set search_path = ''
+as $$
+  select coalesce(sum(refunds.amount), 0)
+  from public.invoices
+  join public.refunds on refunds.invoice_id = invoices.id
+  left join public.payments on payments.id = refunds.payment_id
+  where invoices.identity_id = held_for_refunds.identity_id
+    and refunds.state = 'requested' and refunds.destination = 'source'
+    and private.went_to_wallet(invoices, payments)
+$$;
+comment on function private.held_for_refunds is
+  'What the wallet of an identity has to hold: refunds that are under way.';
 
 create function private.can_deliver(invoice public.invoices) returns boolean
   language sql
@@ -8492,6 +8620,7 @@ as $$
 declare
   refund public.refunds;
   invoice public.invoices;
+  payment public.payments;
 begin
   update public.refunds set state = 'rejected'
   where refunds.id = refund_id and refunds.state = 'requested'
@@ -8500,7 +8629,8 @@ begin
     return;
   end if;
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
-  if invoice.credited then
+  select * into payment from public.payments where payments.id = refund.payment_id;
+  if private.went_to_wallet(invoice, payment) then
     perform private.move_money(
       private.wallet_of(invoice.identity_id, 'held'), private.wallet_of(invoice.identity_id),
       refund.amount, 'release', 'release', refund.id, invoice.id);
@@ -8534,7 +8664,7 @@ begin
   insert into public.refunds (invoice_id, payment_id, destination, amount, reason, provider_ref)
   values (invoice.id, payment.id, 'source', amount, 'made at the provider', answer ->> 'refundRef')
   returning id into made;
-  if invoice.credited or is_surplus then
+  if private.went_to_wallet(invoice, payment) then
     select wallets.balance into available from public.wallets
     where wallets.id = private.wallet_of(invoice.identity_id) for no key update;
     if available < amount then
@@ -8731,18 +8861,14 @@ as $$
 declare
   refund public.refunds;
   invoice public.invoices;
-  -- A surplus payment went to the wallet and is no part of the invoice.
-  is_surplus boolean;
+  payment public.payments;
   from_wallet uuid;
 begin
   select * into refund from public.refunds where refunds.id = refund_id;
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
-  is_surplus := exists (
-    select from public.payments
-    where payments.id = refund.payment_id and payments.state = 'surplus'
-  );
+  select * into payment from public.payments where payments.id = refund.payment_id;
   from_wallet := case
-    when not invoice.credited and not is_surplus then private.system_account('sales')
+    when not private.went_to_wallet(invoice, payment) then private.system_account('sales')
     when refund.admin_id is null then private.wallet_of(invoice.identity_id)
     else private.wallet_of(invoice.identity_id, 'held')
   end;
@@ -8754,7 +8880,8 @@ begin
     -- The provider has paid it back, whatever the wallet still holds.
     case when refund.admin_id is null then private.system_account('adjustments') end);
   update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
-  if not is_surplus then
+  -- A surplus payment is no part of the invoice.
+  if payment.state is distinct from 'surplus' then
     update public.invoices
     set refunded = invoices.refunded + refund.amount,
         state = case when invoices.refunded + refund.amount = invoices.total then 'refunded'
@@ -8818,7 +8945,7 @@ begin
   end if;
   -- What went to the wallet cannot be refunded to it, and what came from it has no other source.
   if start_refund.destination not in ('wallet', 'source')
-    or start_refund.destination = 'wallet' and (invoice.credited or is_surplus)
+    or start_refund.destination = 'wallet' and private.went_to_wallet(invoice, payment)
     or start_refund.destination = 'source' and payment.id is null then
     perform private.refuse_field('to', 'invalid');
   elsif start_refund.destination = 'source' and not may_ask then
@@ -8835,7 +8962,7 @@ begin
   returning id into made;
   if start_refund.destination = 'wallet' then
     perform private.book_refund(made);
-  elsif invoice.credited or is_surplus then
+  elsif private.went_to_wallet(invoice, payment) then
     perform private.move_money(
       private.wallet_of(invoice.identity_id), private.wallet_of(invoice.identity_id, 'held'),
       amount, 'hold', 'hold', made, invoice.id);
@@ -9536,10 +9663,13 @@ begin
   select recounts.last_wallet_id into last from private.recounts
   where recounts.name = 'wallets' for update;
   for counted in
-    select wallets.id, wallets.balance, (
-      select coalesce(sum(wallet_entries.amount), 0) from public.wallet_entries
-      where wallet_entries.wallet_id = wallets.id
-    ) as summed
+    select wallets.id, wallets.balance,
+      (
+        select coalesce(sum(wallet_entries.amount), 0) from public.wallet_entries
+        where wallet_entries.wallet_id = wallets.id
+      ) as summed,
+      case wallets.part when 'held' then private.held_for_refunds(wallets.identity_id) end
+        as refunds
     from public.wallets
     where wallets.id > last and wallets.system_account is null
     order by wallets.id
@@ -9548,6 +9678,10 @@ begin
     if counted.balance <> counted.summed then
       perform private.raise_alarm('wallet_differs', counted.id::text,
         jsonb_build_object('balance', counted.balance, 'summed', counted.summed));
+    end if;
+    if counted.balance <> counted.refunds then
+      perform private.raise_alarm('wallet_held', counted.id::text,
+        jsonb_build_object('held', counted.balance, 'refunds', counted.refunds));
     end if;
     last := counted.id;
     done := done + 1;
@@ -9561,8 +9695,8 @@ begin
 end
 $$;
 comment on function private.recount_wallets is
-  'Job: compares wallets with their entries, 2,000 at a time, and raises an alarm for each that '
-  'differs.';
+  'Job: compares wallets with their entries, and what is held with the refunds under way, 2,000 at a '
+  'time, and raises an alarm for each that differs.';
 
 create function private.purge_void_lines() returns bigint
   language sql
@@ -9677,6 +9811,7 @@ create table public.properties (
   allow_chat boolean not null default true,
 
   version integer not null default 1,
+  pictures_version integer not null default 0,
   created_at timestamptz not null default now(),
   published_at timestamptz,
   confirmed_at timestamptz,
@@ -9783,6 +9918,9 @@ comment on column public.properties.shown_lat is
   'What others see and search by: on a grid of about 250 m unless the precision is exact.';
 comment on column public.properties.shown_lng is 'As shown_lat.';
 comment on column public.properties.version is 'Grows with every change by the owner (If-Match).';
+comment on column public.properties.pictures_version is
+  'Grows with every change of pictures that an admin has yet to decide about: version and this '
+  'together are what a decision is about.';
 comment on column public.properties.published_at is 'First publishing; renewing does not move it.';
 comment on column public.properties.confirmed_at is
   'When the owner last confirmed that it is available.';
@@ -10348,6 +10486,54 @@ create trigger price_history_makes_deals
   after insert or update or delete on public.price_history
   for each row execute function private.on_price_history();
 
+-- sql/06_properties/2_rules_edits.sql
+
+-- What an admin may change of listings by hand: 01_base/2_rules_edits.sql.
+
+create function private.on_property_edited() returns trigger
+  language plpgsql
+  security definer -- reads the vocabularies, for whoever edits
+  set search_path = ''
+as $$
+declare
+  stack text;
+  unknown text;
+begin
+  get diagnostics stack = pg_context;
+  if not private.is_by_hand(stack) then
+    return new;
+  end if;
+  select format('%s is no code of %s', code, vocabulary) into unknown
+  from (values
+    ('kind', array[old.kind], array[new.kind]),
+    ('usage', array[old.usage], array[new.usage]),
+    ('furnished', array[old.furnished], array[new.furnished]),
+    ('plot_position', array[old.plot_position], array[new.plot_position]),
+    ('finishing', array[old.finishing], array[new.finishing]),
+    ('document_type', array[old.document_type], array[new.document_type]),
+    ('amenity', old.amenities, new.amenities),
+    ('location_precision', array[old.location_precision], array[new.location_precision])
+  ) as given (vocabulary, were, are)
+  cross join unnest(given.are) as code
+  where given.were is distinct from given.are and code is not null
+    and not private.is_word(given.vocabulary, code)
+  limit 1;
+  if unknown is not null then
+    perform private.refuse_by_hand(format('Not saved: %s, see vocabularies.', unknown));
+  end if;
+  -- Whoever has the listing open writes over nothing that they did not see.
+  new.version := old.version + 1;
+  return new;
+end
+$$;
+comment on function private.on_property_edited is
+  'A listing changed by hand has known codes only, and another version.';
+
+create trigger properties_edited_are_another_version
+  before update on public.properties
+  for each row when (session_user <> 'facade')
+  execute function private.on_property_edited();
+
 -- sql/06_properties/2_rules_fields.sql
 
 -- The fields that an owner writes, and what each may hold whatever the others say. The facade
@@ -10764,38 +10950,6 @@ create trigger properties_abide_by_their_state
   before update of status on public.properties
   for each row when (old.status is distinct from new.status)
   execute function private.enter_property_state();
-
--- What only triggers and functions may write. They run before the triggers that would silently
--- correct it.
-create trigger properties_are_edited_where_it_counts
-  before update of owner_identity_id, listed, owner_type, owner_verified, owner_active,
-    auction_starts_at, auction_ends_at
-  on public.properties
-  for each row when (
-    (old.owner_identity_id, old.listed, old.owner_type, old.owner_verified, old.owner_active,
-      old.auction_starts_at, old.auction_ends_at)
-    is distinct from
-    (new.owner_identity_id, new.listed, new.owner_type, new.owner_verified, new.owner_active,
-      new.auction_starts_at, new.auction_ends_at)
-  )
-  execute function private.refuse_edit(
-    'The owner of a listing never changes, and what it copies from the owner, its auction and its '
-    'state is set by triggers: change status here, or the row of the owner or the auction.');
-create trigger properties_keep_their_type
-  before update of type on public.properties
-  for each row when (old.published_at is not null and old.type <> new.type)
-  execute function private.refuse_edit(
-    'The type of a listing stays once it was published: people saved it and asked about it so.');
-create trigger properties_changes_are_decided
-  before update of pending_changes on public.properties
-  for each row when (
-    old.status = new.status and old.pending_changes is not null
-    and old.pending_changes is distinct from new.pending_changes
-  )
-  execute function private.refuse_edit(
-    'Pending changes are decided at POST /admin/moderation/:id/decide, or in the SQL editor by '
-    'select private.decide_property(id, true or false, reason): it notifies the owner and decides '
-    'about the pictures too.');
 
 -- sql/06_properties/2_rules_values.sql
 
@@ -11621,13 +11775,18 @@ begin
 
   -- Each viewer once a day.
   if viewer_id is not null and not is_own then
-    insert into private.property_views (property_id, identity_id)
-    values (get_property.property_id, viewer_id)
-    on conflict do nothing;
-    if found then
-      -- A view may be lost in a crash, so the reader need not wait for the disk.
-      waiting := set_config('synchronous_commit', 'off', true);
-    end if;
+    begin
+      insert into private.property_views (property_id, identity_id)
+      values (get_property.property_id, viewer_id)
+      on conflict do nothing;
+      if found then
+        -- A view may be lost in a crash, so the reader need not wait for the disk.
+        waiting := set_config('synchronous_commit', 'off', true);
+      end if;
+    exception
+      -- Without room for the view the listing is read all the same.
+      when read_only_sql_transaction or insufficient_resources then null;
+    end;
   end if;
   return record;
 end
@@ -12262,6 +12421,8 @@ begin
   where identities.id = property.owner_identity_id;
   if owner_account_id = private.account_id() then
     perform private.refuse_field('id', 'invalid'); -- the caller's own listing
+  elsif private.are_blocked(private.account_id(), owner_account_id) then
+    perform private.refuse(403, 'blocked');
   end if;
 
   -- A closed listing is still seen by link, but can no longer be asked about.
@@ -12293,8 +12454,8 @@ end
 $$;
 comment on function private.contact_property is
   'Facade: how to reach the owner: call gives phone, whatsapp whatsappUrl, chat conversationId. '
-  'Each way is one lead a day. 404 property_not_found, 409 property_state_conflict with the ways '
-  'that are possible.';
+  'Each way is one lead a day. 404 property_not_found, 403 blocked, 409 property_state_conflict '
+  'with the ways that are possible.';
 
 grant execute on function private.contact_property to authenticated;
 
@@ -12302,11 +12463,9 @@ grant execute on function private.contact_property to authenticated;
 
 -- What an admin decides about a listing. The routes are in 11_admin.
 
-create function private.decide_property(
-  property_id uuid, approved boolean, reason text default null
-) returns void
+create function private.lock_to_decide(property_id uuid, seen integer) returns public.properties
   language plpgsql
-  security definer -- writes a listing of another
+  security definer -- locks a listing of another
   set search_path = ''
 as $$
 declare
@@ -12314,11 +12473,32 @@ declare
 begin
   perform private.lock_quota_of_listing(property_id);
   select * into property from public.properties
-  where properties.id = decide_property.property_id and properties.status <> 'deleted'
+  where properties.id = lock_to_decide.property_id and properties.status <> 'deleted'
   for no key update;
   if property.id is null then
-    perform private.refuse(404, 'property_not_found');
-  elsif property.status = 'pending_review' then
+    perform private.refuse(404, 'property_not_found', '{}', 'There is no such listing.');
+  elsif seen <> private.review_version(property) then
+    perform private.refuse(409, 'version_conflict', '{}',
+      'It was changed since: look at it again, its version is another.');
+  end if;
+  return property;
+end
+$$;
+comment on function private.lock_to_decide is
+  'A listing, locked after its owner''s quota; 409 version_conflict unless it has the version that '
+  'the admin saw, where that is given.';
+
+create function private.decide_property(
+  property_id uuid, approved boolean, reason text default null, seen integer default null
+) returns void
+  language plpgsql
+  security definer -- writes a listing of another
+  set search_path = ''
+as $$
+declare
+  property public.properties := private.lock_to_decide(property_id, seen);
+begin
+  if property.status = 'pending_review' then
     if approved then
       property.status := 'active';
     else
@@ -12337,14 +12517,15 @@ begin
       case when approved then 'listing_approved' else 'listing_rejected' end,
       jsonb_build_object('change', true, 'reason', property.status_reason));
   else
-    perform private.refuse(409, 'status_transition_invalid');
+    perform private.refuse(409, 'status_transition_invalid', '{}',
+      'Neither this listing nor a change of it waits for a decision.');
   end if;
   property.version := property.version + 1;
   perform private.save_property(property);
 end
 $$;
 comment on function private.decide_property is
-  'An admin approves or rejects a listing submitted for review, or pending changes of one.';
+  'An admin approves or rejects a listing submitted for review, or pending changes of one, as seen.';
 
 create function private.suspend_property(property_id uuid, reason text) returns void
   language plpgsql
@@ -17415,20 +17596,6 @@ alter table private.stray_files enable row level security;
 create policy "nobody but functions of their owner" on private.media_scans using (false);
 create policy "nobody but functions of their owner" on private.stray_files using (false);
 
--- sql/09_media/2_rules_edits.sql
-
--- What an admin may change of pictures by hand: 01_base/2_rules_edits.sql.
-
-create trigger media_are_removed_with_their_files
-  before update of discarded_at, removed_at, pending on public.media
-  for each row when (
-    (old.discarded_at, old.removed_at, old.pending)
-    is distinct from (new.discarded_at, new.removed_at, new.pending)
-  )
-  execute function private.refuse_edit(
-    'A picture is removed with its file: in the SQL editor, select '
-    'private.discard_media(array[id]). A pending one is decided with the changes of its listing.');
-
 -- sql/09_media/2_rules_limits.sql
 
 -- How many pictures a listing may have, and how many an identity may keep in all.
@@ -17821,7 +17988,8 @@ begin
       where media.property_id = property.id and media.pending and media.id <> all (picture_ids)
     ));
   end if;
-  update public.properties set pending_changes = nullif(pending, '{}')
+  update public.properties
+  set pending_changes = nullif(pending, '{}'), pictures_version = properties.pictures_version + 1
   where properties.id = property.id
     and properties.pending_changes is distinct from nullif(pending, '{}');
 end
@@ -18317,12 +18485,15 @@ begin
     order by properties.id for no key update;
     perform private.write_property_cards(property_ids);
     perform private.write_listed_records(property_ids);
+    update public.properties set pictures_version = properties.pictures_version + 1
+    where properties.id = any (property_ids) and properties.status = 'pending_review';
   end if;
   return null;
 end
 $$;
 comment on function private.on_pictures_of_listings is
-  'Keeps private.property_cards and private.listed_records up to date with the pictures.';
+  'Keeps private.property_cards and private.listed_records up to date with the pictures, and '
+  'notes that a listing which waits for review has others.';
 create trigger media_are_shown_on_insert
   after insert on public.media referencing new table as after
   for each statement execute function private.on_pictures_of_listings();
@@ -19655,7 +19826,7 @@ grant execute on function api.create_conversation to authenticated;
 -- What a message needs to know of both participants, asked once under the lock of its conversation:
 -- until it is committed neither is blocked or ceases to act.
 create type private.message_ends as (
-  sender_id uuid, sender_name text, sender_topic uuid,
+  sender_id uuid, sender_account_id uuid, sender_name text, sender_topic uuid,
   reader_id uuid, reader_account_id uuid, reader_topic uuid,
   may_be_written_to boolean, muted boolean, notifies boolean, pushes boolean, live_topic text,
   reader_unread bigint, sender_unread bigint, conversation_id uuid
@@ -19678,7 +19849,7 @@ create function private.message_ends(conversation_id uuid, sender_id uuid)
   rows 1
 begin atomic
   select
-    sender.id, sender.display_name, own.topic,
+    sender.id, own.id, sender.display_name, own.topic,
     identities.id, accounts.id, accounts.topic,
     identities.status = 'active' and private.may_act(accounts)
       and not private.are_blocked(own.id, accounts.id),
@@ -20166,6 +20337,7 @@ begin
   ) as sides (id, identity_id, topic, unread, whose, notification);
 exception
   -- As there: an event is a hint. Who misses it finds the message in the history.
+  when check_violation then null; -- no partition: for three days nobody has joined, nobody hears
   when others then
     perform private.raise_alarm('broadcast_failed', 'messages ' || sqlstate, jsonb_build_object(
       'messages', cardinality(deliveries), 'message', sqlerrm));
@@ -20920,13 +21092,6 @@ create trigger admins_are_audited
   after insert or update or delete on public.admins
   for each row
   execute function private.audit_change('admin.changed', 'account', 'account_id', 'role');
-create trigger settings_are_audited
-  after update or delete on private.settings
-  for each row execute function private.audit_change('setting.changed', 'setting', 'name', 'value');
-create trigger rates_are_audited
-  after update or delete on private.rates
-  for each row
-  execute function private.audit_change('rate.changed', 'rate', 'rule', 'max', 'seconds', 'earns', 'most');
 
 -- sql/11_admin/2_rules_decisions.sql
 
@@ -20998,6 +21163,17 @@ create function private.awaits_review(property public.properties) returns boolea
 comment on function private.awaits_review is
   'Whether a listing, or a change of a published one, waits for an admin.';
 
+create function private.review_version(property public.properties) returns integer
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select property.version + property.pictures_version
+$$;
+comment on function private.review_version is
+  'Grows with whatever an admin would see of a listing, its pictures included: what a decision is '
+  'about.';
+
 create function private.property_decisions(property public.properties) returns text[]
   language sql
   immutable
@@ -21015,7 +21191,7 @@ $$;
 comment on function private.property_decisions is 'What an admin can decide about a listing now.';
 
 -- For the view of Studio, which reads with its caller's rights.
-grant execute on function private.awaits_review to service_role;
+grant execute on function private.awaits_review, private.review_version to service_role;
 
 -- sql/11_admin/2_rules_reports.sql
 
@@ -21502,6 +21678,7 @@ begin
         when identities.id is not null then private.identity_moderation(identities)
         else private.property_decisions(properties)
       end,
+      'version', private.review_version(properties),
       'listing', records.record,
       'changes', properties.pending_changes,
       'identity', case when identities.id is not null then
@@ -22094,13 +22271,16 @@ grant execute on function api.set_identity_status to authenticated;
 -- suspended, restored; a report is upheld, which suspends its listing or hides its review, or dismissed.
 
 create function private.moderate_property(
-  property public.properties, decision text, reason text
+  property public.properties, decision text, reason text, version integer
 ) returns json
   language plpgsql
   security definer -- writes a listing of another, for an admin
   set search_path = ''
 as $$
 begin
+  if version is not null then
+    property := private.lock_to_decide(property.id, version);
+  end if;
   if not decision = any (private.property_decisions(property)) then
     perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
       'from', property.status, 'allowed', private.property_decisions(property)));
@@ -22124,7 +22304,8 @@ begin
 end
 $$;
 comment on function private.moderate_property is
-  'Applies a decision to a listing; what it calls locks the listing, after its owner''s quota.';
+  'Applies a decision to a listing; what it calls locks the listing, after its owner''s quota. With '
+  'another version than the listing has: 409 version_conflict.';
 
 create function private.moderate_identity(
   identity public.identities, decision text, reason text
@@ -22207,7 +22388,9 @@ create trigger reports_apply_decisions
   for each row when (old.status <> new.status and pg_trigger_depth() = 0)
   execute function private.apply_report_decision();
 
-create function private.decide_moderation(id uuid, decision text, reason text) returns json
+create function private.decide_moderation(
+  id uuid, decision text, reason text, version integer
+) returns json
   language plpgsql
   security definer -- writes what belongs to another, for an admin
   set search_path = ''
@@ -22254,24 +22437,26 @@ begin
   ) then
     perform private.refuse(409, 'admin_self');
   end if;
-  return private.moderate_property(property, decision, why);
+  return private.moderate_property(property, decision, why, version);
 end
 $$;
 comment on function private.decide_moderation is 'Applies a decision; see api.decide_moderation.';
 
-create function api.decide_moderation(id uuid, decision text, reason text default null)
-  returns json
+create function api.decide_moderation(
+  id uuid, decision text, reason text default null, version integer default null
+) returns json
   language plpgsql
   set search_path = ''
 as $$
 begin
-  return private.decide_moderation(id, decision, reason);
+  return private.decide_moderation(id, decision, reason, version);
 end
 $$;
 comment on function api.decide_moderation is
   'For admins: approve or reject what waits, suspend a listing or identity or restore it, uphold or '
-  'dismiss a report. 403 admin_only, 404 not_found, 409 admin_self, status_transition_invalid, '
-  'licence_in_use, 422 licence_expired.';
+  'dismiss a report. Of a listing or its changes version is what the admin saw. 403 admin_only, 404 '
+  'not_found, 409 admin_self, status_transition_invalid, version_conflict, licence_in_use, 422 '
+  'licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;
 grant execute on function api.decide_moderation to authenticated;
@@ -22572,15 +22757,17 @@ create view public.admin_listings_to_review with (security_invoker = true) as
     properties.pending_changes,
     identities.display_name as owner,
     identities.account_id,
-    properties.created_at
+    properties.created_at,
+    private.review_version(properties) as version
   from public.properties
   join public.identities on identities.id = properties.owner_identity_id
   where private.awaits_review(properties)
   order by properties.created_at, properties.id;
 comment on view public.admin_listings_to_review is
   'Listings and changes that wait, the oldest first, while the setting review_listings is true. '
-  'Decide at POST /admin/moderation/:id/decide, or call private.decide_property(id, true or '
-  'false, reason) in the SQL editor. A listing may also be decided by setting properties.status '
+  'Decide at POST /admin/moderation/:id/decide, or select private.decide_property(id, true or '
+  'false, reason, version) in the SQL editor: with another version than the listing has by then it '
+  'is refused. A listing may also be decided by setting properties.status '
   'to active, or to rejected with status_reason: in one change, or the reason first, so that the '
   'owner is notified once.';
 
@@ -22709,7 +22896,18 @@ comment on table private.review_totals is
 comment on column private.review_totals.histogram is
   'How many shown reviews gave 1, 2, 3, 4 and 5.';
 
+create table private.review_notices (
+  author_identity_id uuid not null references public.identities (id) on delete cascade,
+  subject_identity_id uuid not null references public.identities (id) on delete cascade,
+  primary key (author_identity_id, subject_identity_id)
+);
+comment on table private.review_notices is
+  'Who has been told, or could have been, that whom reviewed them: once, however often a review is '
+  'deleted and written again. Gone when either identity is closed.';
+create index review_notices_subject_idx on private.review_notices (subject_identity_id);
+
 alter table public.reviews enable row level security;
+alter table private.review_notices enable row level security;
 alter table private.review_totals enable row level security;
 revoke all on public.reviews from anon, authenticated;
 -- author_account_id is left out: whose other identities they are is nobody's to know.
@@ -22723,22 +22921,11 @@ create policy "people see reviews by their acting identity, and of it what is sh
     or listed and subject_identity_id = (select private.identity_id())
   );
 create policy "nobody but functions of their owner" on private.review_totals using (false);
+create policy "nobody but functions of their owner" on private.review_notices using (false);
 
 -- sql/12_reviews/2_rules_edits.sql
 
 -- What an admin may change of reviews by hand, and that hiding one is recorded.
-
-create trigger reviews_follow_their_author
-  before update of author_active, author_account_id, author_identity_id, subject_identity_id
-  on public.reviews
-  for each row when (
-    (old.author_active, old.author_account_id, old.author_identity_id, old.subject_identity_id)
-    is distinct from
-    (new.author_active, new.author_account_id, new.author_identity_id, new.subject_identity_id)
-  )
-  execute function private.refuse_edit(
-    'To take a review away set hidden_at; whether its author counts follows from identities.status '
-    'and accounts.status.');
 
 create trigger reviews_are_audited
   after update of hidden_at on public.reviews
@@ -23064,6 +23251,7 @@ declare
   author_id uuid := private.lock_identity();
   clean text := private.clean_review_text(create_review.comment, 'comment');
   subject public.identities;
+  is_first boolean;
   review public.reviews;
   record json;
 begin
@@ -23074,6 +23262,10 @@ begin
   where identities.id = create_review.identity_id;
   perform private.check_may_review(author_id, subject, create_review.property_id);
 
+  insert into private.review_notices (author_identity_id, subject_identity_id)
+  values (author_id, subject.id)
+  on conflict do nothing;
+  is_first := found;
   insert into public.reviews (
     author_identity_id, subject_identity_id, property_id, rating, comment
   )
@@ -23086,9 +23278,11 @@ begin
     perform private.refuse(409, 'review_exists');
   end if;
   record := private.review_record(review, author_id);
-  perform private.notify(subject.account_id, subject.id, 'review_new', review.id,
-    jsonb_build_object('from', author_id, 'name', record #>> '{author,displayName}',
-      'rating', review.rating));
+  if is_first then
+    perform private.notify(subject.account_id, subject.id, 'review_new', review.id,
+      jsonb_build_object('by', private.account_id(), 'from', author_id,
+        'name', record #>> '{author,displayName}', 'rating', review.rating));
+  end if;
   return record;
 end
 $$;
@@ -23283,6 +23477,9 @@ begin
     where reviews.id = review_id;
   end loop;
   if author.closed then
+    delete from private.review_notices
+    where update_reviews_of_author.identity_id
+      in (review_notices.author_identity_id, review_notices.subject_identity_id);
     update public.reviews set reply = null, replied_at = null
     where reviews.subject_identity_id = update_reviews_of_author.identity_id
       and reviews.reply is not null;
@@ -23646,13 +23843,13 @@ select kinds.*, private.collapses(kinds.kind) as collapses from (values
   ('listing_expiring', 'listings', 'my_property'),
   ('listing_approved', 'listings', 'my_property'),
   ('listing_rejected', 'listings', 'my_property'),
+  ('review_new', 'reviews', 'review'),
   ('invoice_paid', 'billing', 'invoice'),
   ('invoice_failed', 'billing', 'invoice'),
   ('refund', 'billing', 'invoice'),
   ('plan_expiring', 'billing', 'plan'),
   ('identity_verified', 'account', 'identity'),
   ('identity_rejected', 'account', 'identity'),
-  ('review_new', 'account', 'review'),
   ('security_login', 'account', 'sessions'),
   ('security_password', 'account', 'sessions'),
   ('security_provider', 'account', 'sessions'),
@@ -24499,10 +24696,13 @@ create function private.notify(
   set search_path = ''
 as $$
 declare
+  author_id constant uuid := details ->> 'by';
   known record;
   made public.notifications;
 begin
-  if details ? 'at' then
+  if author_id is not null and private.are_blocked(author_id, notify.account_id) then
+    return null;
+  elsif details ? 'at' then
     -- A job calls, which holds no lock of the account: whoever is being deleted at this moment
     -- would keep the notification.
     perform from public.accounts where accounts.id = notify.account_id for share nowait;
@@ -24545,7 +24745,7 @@ begin
   end loop;
   if private.wants(known.chosen, known.category, 'push') then
     perform private.queue_push(
-      made, known.category, known.collapses, known.language, known.chosen);
+      made, known.category, known.collapses, known.language, known.chosen, author_id);
   end if;
   return made.id;
 exception
@@ -24559,13 +24759,14 @@ $$;
 comment on function private.notify is
   'Notifies an account as its preferences say: in the list and live, by push, both or neither. '
   'Part of the transaction that calls it, which it never makes fail. The details of each kind stand '
-  'in 13_notifications/3_records_texts*.sql; from is the identity whose words they are, at when '
-  'it happened if a job notifies later. Gives the id in the list, null for none. Without '
+  'in 13_notifications/3_records_texts*.sql; by is the account whose act it is, of which nothing is '
+  'told across a block, from the identity whose words they are, at when it happened if a job '
+  'notifies later. Gives the id in the list, null for none. Without '
   'broadcast the caller broadcasts it.';
 
 create function private.queue_push(
   made public.notifications, category text, collapses boolean, language text,
-  chosen public.account_settings
+  chosen public.account_settings, author_id uuid
 ) returns void
   language plpgsql
   security definer -- writes a closed table
@@ -24580,6 +24781,11 @@ begin
   -- All devices before the first push, as whoever deletes one (private.lock_devices).
   perform from public.devices where devices.account_id = made.account_id
   order by devices.device_id for key share;
+  if not found or author_id is not null and (private.count_hit(
+    case category when 'messages' then 'pushes_messages' else 'pushes' end,
+    author_id || ' ' || made.account_id)).hit is null then
+    return;
+  end if;
   insert into private.push_outbox as waiting (account_id, device_id, notification_id,
     from_identity_id, collapse_key, category, title, body, data, exempt, due_at, expires_at)
   select
@@ -24602,7 +24808,34 @@ begin
 end
 $$;
 comment on function private.queue_push is
-  'Puts a push for each device of the account into the outbox, to be sent after quiet hours.';
+  'Puts a push for each device of the account into the outbox, to be sent after quiet hours: of what '
+  'one author does so many an hour or a day.';
+
+create function private.withdraw_notification(account_id uuid, kind text, entity_id uuid)
+  returns void
+  language plpgsql
+  security definer -- deletes what belongs to somebody else
+  set search_path = ''
+as $$
+begin
+  perform from public.notifications
+  where notifications.account_id = withdraw_notification.account_id
+    and notifications.kind = withdraw_notification.kind
+    and notifications.entity_id = withdraw_notification.entity_id
+  for update;
+  perform private.lock_devices(array[account_id]);
+  delete from private.push_outbox
+  where push_outbox.account_id = withdraw_notification.account_id
+    and push_outbox.data @> jsonb_build_object(
+      'kind', withdraw_notification.kind, 'entityId', withdraw_notification.entity_id);
+  delete from public.notifications
+  where notifications.account_id = withdraw_notification.account_id
+    and notifications.kind = withdraw_notification.kind
+    and notifications.entity_id = withdraw_notification.entity_id;
+end
+$$;
+comment on function private.withdraw_notification is
+  'Takes back a notification whose cause is gone, from the list and from what waits to be pushed.';
 
 create function private.apply_push_preferences(account_id uuid) returns void
   language plpgsql
@@ -24774,6 +25007,50 @@ create trigger identities_withdraw_notifications
   for each row when (new.status = 'closed' and old.status <> 'closed')
   execute function private.withdraw_notifications();
 
+create function private.on_review_gone() returns trigger
+  language plpgsql
+  security definer -- deletes what belongs to whoever was reviewed
+  set search_path = ''
+as $$
+begin
+  perform private.withdraw_notification(identities.account_id, 'review_new', old.id)
+  from public.identities where identities.id = old.subject_identity_id;
+  return null;
+end
+$$;
+comment on function private.on_review_gone is
+  'Nobody is notified of a review that was deleted, or that an admin hid.';
+
+create trigger reviews_withdraw_notifications
+  after delete on public.reviews
+  for each row execute function private.on_review_gone();
+create trigger reviews_withdraw_notifications_when_hidden
+  after update of hidden_at on public.reviews
+  for each row when (new.hidden_at is not null and old.hidden_at is null)
+  execute function private.on_review_gone();
+
+create function private.withdraw_pushes_of_blocked() returns trigger
+  language plpgsql
+  security definer -- writes a closed table, for whoever blocks
+  set search_path = ''
+as $$
+begin
+  perform private.lock_devices(array[new.account_id]);
+  delete from private.push_outbox
+  using public.identities
+  where push_outbox.account_id = new.account_id
+    and identities.id = push_outbox.from_identity_id
+    and identities.account_id = new.blocked_account_id;
+  return null;
+end
+$$;
+comment on function private.withdraw_pushes_of_blocked is
+  'What somebody said before being blocked is not pushed any more.';
+
+create trigger blocks_withdraw_pushes
+  after insert on public.blocks
+  for each row execute function private.withdraw_pushes_of_blocked();
+
 -- sql/13_notifications/6_events_listings.sql
 
 -- Notifications of what happens to a listing.
@@ -24861,8 +25138,10 @@ create function private.on_lead() returns trigger
   set search_path = ''
 as $$
 begin
-  perform private.notify_listing_owner(properties, 'lead_new', jsonb_build_object('way', new.kind))
-  from public.properties where properties.id = new.property_id;
+  perform private.notify_listing_owner(properties, 'lead_new', jsonb_build_object(
+    'by', identities.account_id, 'way', new.kind))
+  from public.properties, public.identities
+  where properties.id = new.property_id and identities.id = new.identity_id;
   return null;
 end
 $$;
@@ -24925,7 +25204,8 @@ begin
     where (delivery.ends).pushes
   ) then
     -- The rows have names that no column has: account_settings.notifications would win over the row.
-    perform private.queue_push(made, 'messages', true, accounts.language, chosen)
+    perform private.queue_push(made, 'messages', true, accounts.language, chosen,
+      (delivery.ends).sender_account_id)
     from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
     join public.notifications as made on made.id = counted_ids[delivery.nth]
     join public.accounts on accounts.id = made.account_id
@@ -24946,6 +25226,7 @@ create function private.message_details(delivery private.message_delivery) retur
 as $$
 begin
   return jsonb_build_object(
+    'by', (delivery.ends).sender_account_id,
     'from', (delivery.ends).sender_id, 'name', (delivery.ends).sender_name,
     'type', (delivery.message).type, 'preview', private.message_excerpt(delivery.message));
 end
@@ -24974,6 +25255,10 @@ begin
           sqlstate, sqlerrm, sent.reader_account_id, sent.reader_id, 'message_new',
           ((deliveries[1]).message).conversation_id, private.message_details(deliveries[1]));
         return array[null::uuid];
+      end if;
+      if sqlstate not in ('40P01', '40001', '55P03') then -- as in set_notification_aside
+        perform private.raise_alarm('notification_failed', 'messages ' || sqlstate,
+          jsonb_build_object('messages', cardinality(deliveries), 'message', sqlerrm));
       end if;
       -- What keeps one of them from being counted must not keep the others: each goes by itself.
       ids := array_fill(null::uuid, array[cardinality(deliveries)]);
@@ -25230,8 +25515,12 @@ create function private.listing_event_details(event private.notification_events)
 as $$
 declare
   property public.properties;
+  owner jsonb; -- whose act it is
 begin
   select * into property from public.properties where properties.id = event.property_id;
+  owner := jsonb_build_object('from', property.owner_identity_id, 'by', (
+    select identities.account_id from public.identities
+    where identities.id = property.owner_identity_id));
   -- What holds now counts, not what held when it happened.
   if event.kind = 'favorite_price_drop' then
     if not property.listed or (property.price < (event.details ->> 'before')::numeric) is not true
@@ -25242,7 +25531,7 @@ begin
       ) then
       return null;
     end if;
-    return jsonb_build_object('from', property.owner_identity_id,
+    return owner || jsonb_build_object(
       'titleAr', property.title_ar, 'titleEn', property.title_en,
       'type', property.type, 'price', property.price, 'before', event.details -> 'before');
   end if;
@@ -25256,7 +25545,7 @@ begin
   end if;
   return jsonb_build_object('status', property.status) || case
     when not private.is_withdrawn(property)
-      then jsonb_build_object('from', property.owner_identity_id,
+      then owner || jsonb_build_object(
         'titleAr', property.title_ar, 'titleEn', property.title_en)
     else '{}' end;
 end
@@ -25887,7 +26176,466 @@ $$;
 comment on function private.delete_due_accounts is
   'Job: deletes users whose 14 days are over; triggers make their accounts anonymous.';
 
-grant execute on function private.delete_due_accounts to backend;
+create function private.tell_of_stopped_deletion(account_id uuid) returns boolean
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  owed text[];
+  due timestamptz;
+begin
+  select accounts.delete_at into due from public.accounts
+  where accounts.id = tell_of_stopped_deletion.account_id
+    and accounts.status = 'deletion_requested'
+  for share skip locked;
+  owed := private.obligations(account_id);
+  if due is null or owed = '{}' then
+    return false;
+  end if;
+  perform private.raise_alarm('deletion_stopped', account_id::text,
+    jsonb_build_object('obligations', owed, 'deleteAt', due));
+  perform private.notify(account_id, null, 'system', null, jsonb_build_object('at', now(),
+    'titleAr', 'لم يُحذف حسابك',
+    'bodyAr', case when 'money' = any (owed)
+      then 'وصل مبلغ إلى محفظتك بعد أن طلبت حذف حسابك. اصرفه أو راسل الدعم لاسترداده، ثم اطلب الحذف '
+        'من جديد'
+      else 'لديك مزاد لم ينتهِ بعد. اطلب الحذف من جديد بعد انتهائه' end,
+    'titleEn', 'Your account was not deleted',
+    'bodyEn', case when 'money' = any (owed)
+      then 'Money came to your wallet after you had asked for the deletion. Spend it or ask '
+        'support to refund it, then ask for the deletion again'
+      else 'You have an auction that is not over. Ask for the deletion again after it' end));
+  return true;
+end
+$$;
+comment on function private.tell_of_stopped_deletion is
+  'An account that is due and still owes or is owed something: an alarm, and a notification for its '
+  'owner, who may sign in again.';
+
+create function private.tell_of_stopped_deletions() returns bigint
+  language plpgsql
+  security definer -- reads and writes what is closed to clients, for a job
+  set search_path = ''
+as $$
+begin
+  update private.alarms set settled_at = now(), settled_note = 'nothing stops it any more'
+  where alarms.kind = 'deletion_stopped' and alarms.settled_at is null and not exists (
+    select from public.accounts
+    where accounts.id::text = alarms.subject_id and accounts.status = 'deletion_requested'
+      and accounts.delete_at <= now() and private.obligations(accounts.id) <> '{}'
+  );
+  return private.for_each('tell_of_stopped_deletion', array(
+    select accounts.id::text from public.accounts
+    where accounts.status = 'deletion_requested' and accounts.delete_at <= now()
+      and private.obligations(accounts.id) <> '{}'
+      and not exists (
+        select from private.alarms
+        where alarms.kind = 'deletion_stopped' and alarms.subject_id = accounts.id::text
+          and alarms.settled_at is null
+      )
+      and not private.failed_recently('tell_of_stopped_deletion', accounts.id::text)
+    order by accounts.delete_at
+    limit 100
+  ));
+end
+$$;
+comment on function private.tell_of_stopped_deletions is
+  'Job: tells admins and the owner of each deletion that money or an auction stops, once. It goes on '
+  'by itself when that is settled.';
+
+grant execute on function private.delete_due_accounts, private.tell_of_stopped_deletions
+  to backend;
+
+-- sql/15_edits/1_tables.sql
+
+-- Rows without which the product does not work as promised: what a release leaves, by name.
+
+create table private.needed_rows (
+  table_name text not null,
+  name text not null,
+  primary key (table_name, name)
+);
+comment on table private.needed_rows is
+  'Rows that have to be there: the rates, settings, places and words of the release, the free plan, '
+  'the wallets of the system, the buckets. One that is gone is an alarm.';
+alter table private.needed_rows enable row level security;
+create policy "nobody but functions of their owner" on private.needed_rows using (false);
+
+create view private.named_rows with (security_invoker = true) as
+  select 'private.rates' as table_name, rates.rule as name from private.rates
+  union all select 'private.settings', settings.name from private.settings
+  union all select 'public.plans', plans.code from public.plans where plans.code = 'free'
+  union all select 'public.wallets', wallets.system_account from public.wallets
+    where wallets.system_account is not null
+  union all select 'public.vocabularies', vocabularies.vocabulary || ' ' || vocabularies.code
+    from public.vocabularies
+  union all select 'public.governorates', governorates.id from public.governorates
+  union all select 'public.areas', areas.id from public.areas
+  union all select 'storage.buckets', buckets.id from storage.buckets;
+comment on view private.named_rows is 'The rows there are, of the tables of private.needed_rows.';
+revoke all on private.needed_rows, private.named_rows
+  from public, anon, authenticated, service_role;
+
+-- sql/15_edits/2_rules_audit.sql
+
+-- What is changed by hand stands in the audit trail.
+
+create function private.audit_edit() returns trigger
+  language plpgsql
+  security definer -- writes a closed table, for whoever made the change
+  set search_path = ''
+as $$
+declare
+  -- Recorded with their reason by 11_admin/2_rules_audit.sql.
+  elsewhere constant text[] := '{status,status_reason,suspended_until,hidden_at,edited}';
+  names constant text[] := '{id,account_id,identity_id,name,rule,vocabulary,code}';
+  stack text;
+  was constant jsonb := to_jsonb(old);
+  became constant jsonb := to_jsonb(new);
+  changed constant jsonb := coalesce(became, was);
+  columns text[];
+begin
+  get diagnostics stack = pg_context;
+  if not private.is_by_hand(stack) then
+    return null;
+  end if;
+  columns := array(
+    select name from jsonb_object_keys(changed) as name
+    where tg_op <> 'UPDATE'
+      or name = any (tg_argv[1:]) and name <> all (elsewhere) and was -> name <> became -> name);
+  if columns = '{}' then
+    return null;
+  end if;
+  columns := columns || array(
+    select name from unnest(names) as name where changed ? name and name <> all (columns));
+  insert into public.audit (action, target_type, target_id, before, after)
+  select
+    tg_argv[0] || case tg_op
+      when 'INSERT' then '.added' when 'UPDATE' then '.changed' else '.deleted' end,
+    tg_argv[0],
+    -- Some have a word or a number for an id.
+    substring(coalesce(changed ->> 'id', changed ->> 'account_id', changed ->> 'identity_id')
+      from '^[0-9a-f]{8}-.{27}$')::uuid,
+    jsonb_object_agg(name, was -> name) filter (where tg_op <> 'INSERT'),
+    jsonb_object_agg(name, became -> name) filter (where tg_op <> 'DELETE')
+  from unnest(columns) as name;
+  return null;
+end
+$$;
+comment on function private.audit_edit is
+  'Records what was changed by hand. Arguments: target type, the columns that may be.';
+
+-- sql/15_edits/2_rules_refusals.sql
+
+-- What a table refuses, said as a sentence to whoever changes rows by hand.
+
+create function private.broken_rule(relation regclass, given jsonb, before jsonb) returns text
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  rule record;
+  holds boolean;
+begin
+  for rule in
+    select
+      case contype when 'c' then format('select %s from jsonb_populate_record(null::%s, $1)',
+          pg_get_expr(conbin, conrelid), relation)
+        else format('select exists (select from %s as other where %s)',
+          confrelid::regclass, columns.found)
+      end as query,
+      columns.names || case contype
+        when 'c' then format(' does not fit, %s: %s', replace(conname, '_', ' '),
+          pg_get_expr(conbin, conrelid))
+        else format(' is none of %s: add it there first', confrelid::regclass)
+      end as sentence
+    from pg_catalog.pg_constraint
+    cross join lateral (
+      select
+        string_agg(own.attname, ', ' order by ordinal) as names,
+        string_agg(format('other.%I::text = $1 ->> %L', coalesce(theirs.attname, own.attname),
+          own.attname), ' and ') as found,
+        bool_or(given ->> own.attname is null) as partial,
+        bool_and(given -> own.attname = before -> own.attname) as unchanged
+      from unnest(conkey) with ordinality as key (attnum, ordinal)
+      join pg_catalog.pg_attribute as own on own.attrelid = relation and own.attnum = key.attnum
+      left join pg_catalog.pg_attribute as theirs
+        on theirs.attrelid = confrelid and theirs.attnum = confkey[ordinal]
+    ) as columns
+    where conrelid = relation and columns.unchanged is not true
+      and (contype = 'c' or contype = 'f' and not columns.partial)
+    union all
+    select
+      format(
+        'with given as ('
+          'select jsonb_build_array(%1$s) as wanted from jsonb_populate_record(null::%2$s, $1) '
+          'where %3$s'
+        '), before as ('
+          'select jsonb_build_array(%1$s) as had from jsonb_populate_record(null::%2$s, $2)'
+        ') select not exists (select from %2$s, given, before where %3$s '
+          'and jsonb_build_array(%1$s) = wanted and not wanted @> ''null'' and wanted <> had)',
+        columns.keys, relation, coalesce(pg_get_expr(indpred, indrelid), 'true')),
+      columns.keys || ' is taken by another row'
+    from pg_catalog.pg_index
+    cross join lateral (
+      select string_agg(pg_get_indexdef(indexrelid, nth, true), ', ' order by nth) as keys
+      from generate_series(1, indnkeyatts) as nth
+    ) as columns
+    where indrelid = relation and indisunique
+  loop
+    execute rule.query into holds using given, before;
+    if not holds then
+      return rule.sentence;
+    end if;
+  end loop;
+  return (
+    select attname || ' is missing: fill it in'
+    from pg_catalog.pg_attribute
+    where attrelid = relation and attnum > 0 and attnotnull and attgenerated = ''
+      and given ->> attname is null
+    order by attnum
+    limit 1
+  );
+end
+$$;
+comment on function private.broken_rule is
+  'Which rule of its table a row breaks, as a sentence: what Postgres would say by the name of a '
+  'constraint and with the whole row.';
+
+create function private.explain_refusal() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  stack text;
+  sentence text;
+begin
+  get diagnostics stack = pg_context;
+  if private.is_by_hand(stack) then
+    sentence := private.broken_rule(
+      tg_relid, to_jsonb(new), case tg_op when 'UPDATE' then to_jsonb(old) end);
+    if sentence is not null then
+      perform private.refuse_by_hand(format('Not saved: %s.', sentence));
+    end if;
+  end if;
+  return new;
+end
+$$;
+comment on function private.explain_refusal is
+  'Refuses what the rules of the table would refuse, but with a sentence.';
+
+-- sql/15_edits/2_rules_tables.sql
+
+-- What may be changed by hand, in Studio or by SQL: one list for all tables. What is not on it is
+-- refused with a sentence, also in a table that comes later; what is on it has all effects, by the
+-- triggers of its area, and stands in the audit trail. How: 01_base/2_rules_edits.sql.
+
+-- Columns may be changed, rows inserted or deleted where `acts` says so. The sentence is for all else.
+do $$
+declare
+  usual constant text :=
+    'The service keeps this table by itself: nothing is added, changed or deleted here by hand.';
+  ledger constant text := 'Money is moved by payments, refunds and the wallet alone, and what was '
+    'booked stays: refund at POST /admin/invoices/:id/refund.';
+  chat constant text := 'What people wrote to each other stays as it is, with what is counted of it: '
+    'decide a report about it, or suspend the account or identity.';
+  theirs constant text := 'This is what people chose for themselves: they change it in the app.';
+  fenced record;
+  always text[];
+begin
+  for fenced in
+    with list (name, kind, acts, columns, sentence) as (values
+      ('private.settings', 'setting', '', '{value,note}',
+        'A setting keeps its name and is not deleted, functions read it: change its value.'),
+      ('private.rates', 'rate', '', '{max,seconds,note,earned_by,earns,most,edited}',
+        'A rate keeps its name and is not deleted, functions count by it: a max of a million or '
+        'more is no limit.'),
+      ('private.rate_hits', 'rate_hits', 'delete', '{}',
+        'What was counted is written by functions. Delete a row, and its subject begins anew.'),
+      ('private.alarms', 'alarm', '', '{settled_at,settled_note}',
+        'An alarm stays until a year after it is settled: set settled_at and settled_note.'),
+      ('public.vocabularies', 'word', 'insert', '{text_ar,text_en,note,position,edited}',
+        'A code stays, listings and apps have it: change its texts, or add another code.'),
+      ('public.governorates', 'governorate', '', '{name_ar,name_en,lat,lng,position,edited}',
+        'A governorate keeps its id and stays, listings and apps have it: change its names.'),
+      ('public.areas', 'area', 'insert',
+        '{name_ar,name_en,alias_ar,lat,lng,approximate,position,edited}',
+        'An area keeps its id and governorate and stays, listings and apps have it: change its '
+        'names, or add another area.'),
+      ('public.accounts', 'account', '',
+        '{language,status,status_reason,suspended_until,delete_at}',
+        'An account comes, changes its email and phone, and goes with its sign-in: to delete it, '
+        'DELETE /admin/users/:id, or delete the user under Authentication.'),
+      ('public.individual_profiles', 'account', '', '{full_name}',
+        'The profile of a person goes with the account; the picture is uploaded in the app.'),
+      ('public.identities', 'identity', '', '{status,status_reason}',
+        'An identity keeps its type and account and stays: to end one of a company or office set '
+        'status to closed. Names are changed in individual_profiles.full_name or '
+        'organisations.name_ar, pictures uploaded in the app.'),
+      ('public.account_settings', '', '', '{}', theirs),
+      ('public.organisations', 'identity', '',
+        '{name_ar,name_en,licence_no,licence_expires_on,about_ar,phone,whatsapp,email,website,'
+        'governorate_id,area_id,address_ar,working_hours,verified}',
+        'The page of a company or office follows its identity and account, and its pictures, '
+        'ratings and counts are kept by the service: change identities.status or accounts.status.'),
+      ('public.plans', 'plan', 'insert',
+        '{name_ar,name_en,audience,price,interval_days,active_listings,listing_days,'
+        'photos_per_listing,featured_credits,position,on_sale}',
+        'A plan keeps its code and stays, invoices name it and the one called free is '
+        'everybody''s without another: change its figures, or set on_sale to false.'),
+      ('public.subscriptions', 'subscription', 'insert', '{renews}',
+        'A plan ends when its time is over (set renews to false), when another replaces it, or when '
+        'its invoice is refunded at POST /admin/invoices/:id/refund.'),
+      ('public.subscription_intervals', 'subscription_interval', 'insert', '{}', ledger),
+      ('public.featured_credits', 'featured_credits', 'insert', '{}', ledger),
+      ('public.invoices', 'invoice', '', '{state}', ledger),
+      ('public.invoice_lines', '', '', '{}', ledger),
+      ('public.invoice_events', '', '', '{}', ledger),
+      ('public.receipts', '', '', '{}', ledger),
+      ('public.wallets', '', '', '{}', ledger),
+      ('public.wallet_transfers', '', '', '{}', ledger),
+      ('public.wallet_entries', '', '', '{}', ledger),
+      ('public.payments', '', '', '{}',
+        'A payment is captured when its provider says so: the job look_up_payments asks again by '
+        'itself.'),
+      ('public.refunds', '', '', '{}',
+        'A refund is settled or rejected when its provider says so: the job look_up_refunds asks '
+        'again by itself.'),
+      ('public.payment_events', '', '', '{}',
+        'What a provider reported, and what became of it, stays: a payment is looked up again by '
+        'itself.'),
+      ('public.properties', 'property', '',
+        '{status,status_reason,kind,usage,title_ar,title_en,description_ar,description_en,price,'
+        'is_negotiable,property_income,land_area_m2,built_area_m2,bedrooms,bathrooms,floor_no,'
+        'building_year,furnished,plot_position,finishing,amenities,document_type,is_direct,'
+        'governorate_id,area_id,block,street,building,paci_no,lat,lng,location_precision,'
+        'allow_call,allow_whatsapp,allow_chat}',
+        'A listing is deleted by setting status to deleted. It keeps its owner, type and number; '
+        'times, counts and what it copies from owner, auction and state are set by triggers; '
+        'pending changes are decided at POST /admin/moderation/:id/decide, or in the SQL editor by '
+        'select private.decide_property(id, true or false, reason).'),
+      ('public.price_history', '', '', '{}',
+        'The history of prices is what happened: change price of the listing.'),
+      ('public.auctions', '', '', '{}',
+        'An auction is set, changed and removed by its owner in the app: to end it for everybody '
+        'suspend the listing.'),
+      ('public.favorites', '', '', '{}', theirs),
+      ('public.blocks', '', '', '{}', theirs),
+      ('public.devices', '', '', '{}',
+        'A device comes and goes with a sign-in: to sign somebody out suspend the account.'),
+      ('public.leads', '', '', '{}',
+        'Who asked for a contact stays: the owner of the listing was told, and reviews rest on it.'),
+      ('public.media', '', '', '{}',
+        'A picture is removed with its file: in the SQL editor, select '
+        'private.discard_media(array[id]). A pending one is decided with the changes of its '
+        'listing.'),
+      ('public.conversations', '', '', '{}', chat),
+      ('public.participants', '', '', '{}', chat),
+      ('public.messages', '', '', '{}', chat),
+      ('public.notifications', '', '', '{}',
+        'What people were told stays: a notification goes by itself when its time is over.'),
+      ('public.admins', '', 'insert, delete', '{role}',
+        'To make another account an admin add a row for it, then delete this one.'),
+      ('public.audit', '', '', '{}',
+        'The audit trail is written by what admins do; nobody can change it.'),
+      ('public.reports', 'report', '', '{status,status_reason}',
+        'What was reported stays: set status to dismissed, or to upheld with status_reason.'),
+      ('public.reviews', 'review', '', '{hidden_at}',
+        'To take a review away set hidden_at; whether its author counts follows from '
+        'identities.status and accounts.status.')
+    )
+    select
+      tables.oid::regclass as name, list.kind, coalesce(list.acts, '') as acts,
+      coalesce(list.columns, '{}')::text[] as columns, coalesce(list.sentence, usual) as sentence,
+      array(
+        select attname from pg_catalog.pg_attribute
+        where attrelid = tables.oid and attgenerated <> ''
+        order by attnum
+      ) as generated
+    from pg_catalog.pg_class as tables
+    left join list on list.name::regclass = tables.oid
+    where tables.relkind in ('r', 'p') and not tables.relispartition
+      and tables.relnamespace in ('public'::regnamespace, 'private'::regnamespace)
+  loop
+    always := array_remove(array[
+      case when fenced.acts !~ 'insert' then 'insert' end,
+      case when fenced.acts !~ 'delete' then 'delete' end,
+      case when fenced.columns = '{}' then 'update' end,
+      'truncate'
+    ], null);
+    -- Triggers run in the order of their names: what was typed is looked at before other triggers
+    -- fill in more, and the rules of the table after them.
+    execute format(
+      'create trigger "_by_hand" before %s on %s for each statement '
+      'when (session_user <> ''facade'') execute function private.refuse_edit(%L)',
+      array_to_string(always, ' or '), fenced.name, fenced.sentence);
+    if fenced.columns <> '{}' then
+      execute format(
+        'create trigger "_columns_by_hand" before update on %s for each row '
+        'when (session_user <> ''facade'') execute function private.check_edit(%s)',
+        fenced.name, (
+          select string_agg(quote_literal(argument), ', ' order by ordinal)
+          from unnest(fenced.sentence || fenced.columns || fenced.generated)
+            with ordinality as arguments (argument, ordinal)));
+    end if;
+    if fenced.columns <> '{}' or fenced.acts <> '' then
+      execute format(
+        'create trigger "~by_hand" before insert or update on %s for each row '
+        'when (session_user <> ''facade'') execute function private.explain_refusal()',
+        fenced.name);
+    end if;
+    if fenced.kind <> '' then
+      execute format(
+        'create trigger "~recorded" after insert or update or delete on %s for each row '
+        'when (session_user <> ''facade'') execute function private.audit_edit(%s)',
+        fenced.name, (
+          select string_agg(quote_literal(argument), ', ' order by ordinal)
+          from unnest(fenced.kind || fenced.columns)
+            with ordinality as arguments (argument, ordinal)));
+    end if;
+  end loop;
+end
+$$;
+
+-- sql/15_edits/7_jobs.sql
+
+-- A row that the product needs and that is gone.
+
+create function private.missing_rows() returns text[]
+  language sql
+  stable
+  security definer -- reads closed tables
+  set search_path = ''
+as $$
+  select array(
+    select needed_rows.table_name || ' ' || needed_rows.name from private.needed_rows
+    except
+    select named_rows.table_name || ' ' || named_rows.name from private.named_rows
+    order by 1
+  )
+$$;
+comment on function private.missing_rows is 'Which of private.needed_rows are gone.';
+
+create function private.report_missing_rows() returns bigint
+  language plpgsql
+  security definer -- raises and settles alarms, for the job
+  set search_path = ''
+as $$
+declare
+  missing constant text[] := private.missing_rows();
+begin
+  update private.alarms set settled_at = now(), settled_note = 'there again'
+  where alarms.kind = 'row_missing' and alarms.settled_at is null
+    and alarms.subject_id <> all (missing);
+  perform private.raise_alarm('row_missing', subject) from unnest(missing) as subject;
+  return 0; -- as often as it is called, there is nothing left to do
+end
+$$;
+comment on function private.report_missing_rows is
+  'Job: a row that is needed and gone is an alarm until it is there again.';
+
+grant execute on function private.report_missing_rows to backend;
 
 reset check_function_bodies;
 
@@ -25963,6 +26711,32 @@ begin
 end
 $$;
 
+-- What an admin does under Authentication.
+do $$
+begin
+  if not exists (
+    select from pg_trigger
+    where tgrelid = 'auth.users'::regclass and tgname = 'refuse_ban'
+  ) then
+    create trigger refuse_ban
+      before update of banned_until on auth.users
+      for each row when (
+        new.banned_until > now() and new.banned_until is distinct from old.banned_until
+      )
+      execute function private.refuse_ban();
+  end if;
+  if not exists (
+    select from pg_trigger
+    where tgrelid = 'auth.users'::regclass and tgname = 'confirm_new_user'
+  ) then
+    create trigger confirm_new_user
+      before insert on auth.users
+      for each row when (new.raw_app_meta_data ->> 'provider' in ('email', 'phone'))
+      execute function private.confirm_new_user();
+  end if;
+end
+$$;
+
 -- The account is notified of a sign-in; the devices of a session end with it.
 create or replace trigger on_session_begun
   after insert on auth.sessions
@@ -26011,7 +26785,9 @@ create policy "people speak on live channels only" on realtime.messages for inse
 
 -- sql/91_data.sql
 
--- Rows that every project has. A script that may run twice; what an admin changed stays changed.
+-- Rows that every project has. A script that may run twice; what an admin changed stays changed: rows
+-- with a column edited are brought up to date but for what stands there, others are left alone.
+set edits.by = 'release';
 
 -- Rates (contract, section 1). A million or more means no limit.
 insert into private.rates (rule, max, seconds, note) values
@@ -26050,6 +26826,10 @@ insert into private.rates (rule, max, seconds, note) values
     'changes of the price that a listing shows, by its owner; its other fields may still be changed'),
   ('first_publications', 10, 86400,
     'listings published for the first time per account, beyond twice as many as its plan shows'),
+  ('pushes_messages', 60, 3600,
+    'pushes of messages from the acts of one account to another; in the list they still stand'),
+  ('pushes', 10, 86400,
+    'pushes of everything else from the acts of one account to another; in the list they still stand'),
   ('uploads', 60, 3600, 'uploads per account, each of up to 20 pictures'),
   ('profile', 60, 3600, 'changes of name, settings, password and own pages per account'),
   ('switches', 120, 3600, 'switches of the acting identity per account'),
@@ -26073,12 +26853,15 @@ insert into private.rates (rule, max, seconds, note) values
     'of these, contact requests of an account without a proven phone or email'),
   ('contact_unproven_address', 30, 3600,
     'contact requests per address, of accounts without a proven phone or email')
-on conflict (rule) do nothing;
+on conflict (rule) do update set
+  max = excluded.max, seconds = excluded.seconds, note = excluded.note;
 insert into private.rates (rule, max, seconds, note, earned_by, earns, most) values
   ('code_address', 10, 3600,
     'codes sent per address that the account does not know, those of SMS and mail apart',
     'code_used_address', 3, 600)
-on conflict (rule) do nothing;
+on conflict (rule) do update set
+  max = excluded.max, seconds = excluded.seconds, note = excluded.note,
+  earned_by = excluded.earned_by, earns = excluded.earns, most = excluded.most;
 
 insert into private.settings (name, value, note) values
   ('review_listings', 'false', 'true: listings wait for an admin before everybody sees them'),
@@ -26237,18 +27020,22 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
     'favorite_price_drop, favorite_unavailable', 3),
   ('notification_category', 'listings', 'إعلاناتي', 'My listings',
     'listing_expiring, listing_approved, listing_rejected', 4),
+  ('notification_category', 'reviews', 'التقييمات', 'Reviews', 'review_new', 5),
   ('notification_category', 'billing', 'المدفوعات', 'Payments',
-    'invoice_paid, invoice_failed, refund, plan_expiring', 5),
+    'invoice_paid, invoice_failed, refund, plan_expiring', 6),
   ('notification_category', 'account', 'الحساب', 'Account',
-    'identity_verified, identity_rejected, review_new, security_login, security_password, '
-      'security_provider, system', 6)
+    'identity_verified, identity_rejected, security_login, security_password, security_provider, '
+      'system', 7)
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
 
+reset edits.by;
+
 -- sql/91_data_places.sql
 
 -- Places that every project has. A script that may run twice; what an admin changed stays changed.
+set edits.by = 'release';
 
 insert into public.governorates (id, name_ar, name_en, lat, lng, position) values
   ('capital', 'العاصمة', 'Capital', 29.36, 47.97, 1),
@@ -26506,3 +27293,10 @@ on conflict (id) do update set
   governorate_id = excluded.governorate_id, name_ar = excluded.name_ar, name_en = excluded.name_en,
   lat = excluded.lat, lng = excluded.lng, approximate = excluded.approximate,
   alias_ar = excluded.alias_ar, position = excluded.position;
+
+-- By now everything that has to be there is.
+delete from private.needed_rows;
+insert into private.needed_rows (table_name, name)
+  select named_rows.table_name, named_rows.name from private.named_rows;
+
+reset edits.by;
