@@ -116,7 +116,8 @@ const withClaims = (claims = `''`) =>
 const queryTimeout = 9000
 
 // The driver gives such a failure no code. Its limit for connecting may end a connection just made.
-const connectionLost = /^(Connection terminated|Client has encountered a connection|timeout expired)/
+const connectionLost =
+  /^(Connection terminated|Client has encountered a connection|timeout expired)/
 
 type Rows = Record<string, string | null>[]
 

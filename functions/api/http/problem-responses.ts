@@ -56,7 +56,10 @@ function responseOf(codes: ErrorCode[]) {
               properties: {
                 error: {
                   type: 'object',
-                  properties: { code: { type: 'string', enum: codes } },
+                  properties: {
+                    code: { type: 'string', enum: codes },
+                    ...(waits && { retryAfter: { type: 'integer' } }),
+                  },
                   required: ['code', ...(waits ? ['retryAfter'] : [])],
                   additionalProperties: true,
                 },
