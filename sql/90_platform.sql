@@ -94,6 +94,29 @@ begin
 end
 $$;
 
+-- Auth writes no password, email or phone of its own accord. These too stay as they are made.
+do $$
+begin
+  if not exists (
+    select from pg_trigger
+    where tgrelid = 'auth.users'::regclass and tgname = 'check_password_at_auth'
+  ) then
+    create trigger check_password_at_auth
+      before update of reauthentication_token on auth.users
+      for each row when (old.encrypted_password is distinct from new.encrypted_password)
+      execute function private.check_password_at_auth();
+  end if;
+  if not exists (
+    select from pg_trigger
+    where tgrelid = 'auth.users'::regclass and tgname = 'check_contact_at_auth'
+  ) then
+    create trigger check_contact_at_auth
+      before update of email, phone on auth.users
+      for each row execute function private.check_contact_at_auth();
+  end if;
+end
+$$;
+
 -- The account is notified of a sign-in; the devices of a session end with it.
 create or replace trigger on_session_begun
   after insert on auth.sessions

@@ -62,11 +62,17 @@ async function requestAgain(method: string, path: string, options: AuthRequest) 
     : answer
 }
 
+/** Auth did not do it: it is away, is too slow, or refuses more requests of this address. */
+export class AuthUnavailable extends Refusal {}
+
 function unavailable({ status, body }: AuthAnswer): Refusal {
   console.error(JSON.stringify({ auth: status, code: body.code ?? body.error }))
-  return status === 429
-    ? new Refusal('rate_limited', { retryAfter: 60 })
-    : new Refusal('service_unavailable', { retryAfter: 2 })
+  // Its limiter says nothing of when; it fills by the second.
+  if (status === 429) return new AuthUnavailable('rate_limited', { retryAfter: 5 })
+  // A 500 may come after the work, except where the password grant could not even read the user.
+  const undone = status > 500 || body.message === 'Database error querying schema'
+  const Kind = undone ? AuthUnavailable : Refusal
+  return new Kind('service_unavailable', { retryAfter: 2 })
 }
 
 // Auth writes phones without +.
@@ -236,12 +242,16 @@ const passwordErrors = ['same_password', 'weak_password']
 /** The new password is not accepted. */
 export const invalidNewPassword = () => invalidField('newPassword', 'invalid')
 
+// Auth takes no password that is not announced (sql/03_accounts/6_events_auth_fence.sql).
+
 /** Sets a password in the name of a caller who knows the current one; other sessions end. */
 export async function changePassword(
   token: string,
   { current, next }: { current: string; next: string },
   address: string,
 ): Promise<void> {
+  const { sub, session_id } = decodeJwt(token)
+  await backend('announce_password', { accountId: sub!, sessionId: session_id as string })
   const body = { password: next, current_password: current }
   const answer = await requestAgain('PUT', '/user', { token, body, address })
   if (answer.status === 200) return
@@ -258,6 +268,7 @@ export async function resetPassword(
   identifier: Identifier,
   password: string,
 ): Promise<void> {
+  await backend('announce_password', { accountId: userId })
   const answer = await requestAgain('PUT', `/admin/users/${userId}`, { body: { password } })
   if (passwordErrors.includes(String(answer.body.code))) throw invalidNewPassword()
   if (answer.status !== 200 && await isGone(answer, identifier)) {

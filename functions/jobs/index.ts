@@ -34,6 +34,7 @@ const sqlJobs: BackendFunction[] = [
   'downgrade_plans',
   'refresh_area_prices',
   'remind_of_plans',
+  'report_refused_password',
   'renew_plans',
   'report_missing_rows',
   'purge_alarms',

@@ -95,6 +95,7 @@ describe('the admin API', () => {
 
   test('ends every session when it sets a new password', async () => {
     const { id, session } = await signedIn()
+    await database().query('select private.announce_password($1)', [id])
     await admin.updateUserById(id, { password: randomUUID() })
     expect((await refresh(session.refresh_token)).status).toBe(400)
     expect((await auth('GET', '/user', undefined, bearer(session.access_token))).status).toBe(403)

@@ -52,7 +52,7 @@ export function errorAnswer(error: unknown, version: string | undefined): Answer
   }
   const known = error instanceof AuthError
     ? error
-    : internal('Unexpected failure, please check server logs for more information')
+    : internal('Unexpected failure, please check server logs for more information', error)
   const versioned = version !== undefined && /^\d{4}-\d\d-\d\d$/.test(version) &&
     version >= '2024-01-01'
   const raised = known.cause as { code?: string; message?: string } | undefined

@@ -60,7 +60,8 @@ export async function runHook(
     output = (results as unknown as QueryResult[])[1]!.rows[0].output
   } catch (error) {
     console.error(`hook ${hook.schema}.${hook.name} failed: ${(error as Error).message}`)
-    throw internal(`Error running hook URI: pg-functions://postgres/${hook.schema}/${hook.name}`)
+    const uri = `pg-functions://postgres/${hook.schema}/${hook.name}`
+    throw internal(`Error running hook URI: ${uri}`, error)
   }
   if (output?.error?.message) {
     throw new AuthError(output.error.http_code || 500, '', output.error.message)

@@ -1,6 +1,6 @@
 import { writeAudit } from './audit.ts'
 import { transaction } from './database.ts'
-import { type Answer, AuthError, badRequest, unprocessable } from './errors.ts'
+import { type Answer, AuthError, badRequest, internal, unprocessable } from './errors.ts'
 import { checkStrength } from './passwords.ts'
 import { audience, type AuthRequest, type Context, plainPhone, readBody } from './request.ts'
 import { refreshGrant } from './refresh.ts'
@@ -52,9 +52,12 @@ async function passwordGrant(context: Context, request: AuthRequest): Promise<An
     throw unprocessable('phone_provider_disabled', 'Phone logins are disabled')
   }
   const aud = audience(request)
-  const user = email
-    ? await findByEmail(context.pool, email, aud)
-    : await findByPhone(context.pool, plainPhone(phone!), aud)
+  const found = email
+    ? findByEmail(context.pool, email, aud)
+    : findByPhone(context.pool, plainPhone(phone!), aud)
+  const user = await found.catch((error) => {
+    throw internal('Database error querying schema', error)
+  })
   const refused = () => badRequest('Invalid login credentials', 'invalid_credentials')
   // As in the real Auth: an unknown user is answered without hashing, and so faster.
   if (!user) throw refused()

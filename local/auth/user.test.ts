@@ -39,7 +39,11 @@ describe('the user', () => {
   })
 
   test('changes the password and so ends the other sessions', async () => {
-    const { session, signIn, email, password } = await signedIn()
+    const { id, session, signIn, email, password } = await signedIn()
+    await database().query(
+      'select private.announce_password($1, id) from auth.sessions where user_id = $1',
+      [id],
+    )
     const other = await signIn()
     const put = (body: object) => auth('PUT', '/user', body, bearer(session.access_token))
     const known = { current_password: password }

@@ -138,6 +138,28 @@ create index announced_sign_ins_expires_idx on private.announced_sign_ins (expir
 alter table private.announced_sign_ins enable row level security;
 create policy "nobody but functions of their owner" on private.announced_sign_ins using (false);
 
+create table private.announced_passwords (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null,
+  session_id uuid,
+  expires_at timestamptz not null default now() + interval '15 seconds'
+);
+comment on table private.announced_passwords is
+  'New passwords that the facade has begun to set and Auth has not yet written; each serves once. Auth '
+  'writes none without. Gone with it, or by a job.';
+comment on column private.announced_passwords.session_id is
+  'Whose session it is set in, which stays; null where a code is the proof and every session ends.';
+comment on column private.announced_passwords.expires_at is
+  '15 seconds: Auth may take ten.';
+create index announced_passwords_account_idx on private.announced_passwords (account_id);
+create index announced_passwords_expires_idx on private.announced_passwords (expires_at);
+alter table private.announced_passwords enable row level security;
+create policy "nobody but functions of their owner" on private.announced_passwords using (false);
+
+create sequence private.refused_password minvalue 0;
+comment on sequence private.refused_password is
+  'Of which account Auth was refused a new password, as private.account_bits: a rollback leaves it.';
+
 create table private.apple_tokens (
   account_id uuid not null references public.accounts (id) on delete cascade,
   client_id text not null,

@@ -55,6 +55,22 @@ comment on function private.begin_sign_in is
   'account to try, the sealed passwords of open registrations of that phone, and whether the '
   'decoy exists.';
 
+create function private.return_sign_in(identifier text, address text, hits jsonb) returns void
+  language plpgsql
+  security definer -- counts
+  set search_path = ''
+as $$
+begin
+  -- Bounded: whoever can slow Auth down must not get tries without end by it.
+  if (private.count_hits('{login_returned,login_returned_address}',
+      array[address || ' ' || identifier, address])).refused is null then
+    perform private.uncount_hits(hits);
+  end if;
+end
+$$;
+comment on function private.return_sign_in is
+  'Takes back the hits of a sign-in whose password Auth did not compare, because it was away.';
+
 create function private.finish_sign_in(account_id uuid, address_hash text, hits jsonb default null)
   returns jsonb
   language plpgsql
@@ -86,4 +102,6 @@ comment on function private.finish_sign_in is
   'account''s sign-ins in an hour ({error} for one too many), and its address is known from now '
   'on.';
 
-grant execute on function private.begin_sign_in, private.finish_sign_in to backend;
+grant execute on function
+  private.begin_sign_in, private.return_sign_in, private.finish_sign_in
+  to backend;

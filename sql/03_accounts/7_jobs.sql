@@ -141,8 +141,10 @@ create function private.purge_social_tokens() returns bigint
 as $$
   select private.purge('private.social_tokens', 'expires_at', '0')
     + private.purge('private.announced_sign_ins', 'expires_at', '0')
+    + private.purge('private.announced_passwords', 'expires_at', '1 minute')
 $$;
-comment on function private.purge_social_tokens is 'Job: deletes tokens and announced sign-ins that have expired.';
+comment on function private.purge_social_tokens is 
+  'Job: deletes tokens, announced sign-ins and announced passwords that have expired.';
 
 grant execute on function
   private.end_suspensions, private.take_apple_revocations, private.finish_apple_revocation,

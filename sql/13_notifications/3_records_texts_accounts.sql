@@ -87,13 +87,21 @@ begin
       'New sign-in to your account',
       format('Your account was signed in to on %s. If that was not you, change your password and '
         'sign out of the other devices', at)]
-    when 'security_password' then array[
+    when 'security_password' then case when details ? 'refused' then array[
+      'رُفضت محاولة لتغيير كلمة مرورك',
+      format('حاول أحد يعرف كلمة مرور حسابك تغييرها من خارج التطبيق في %s فرُفض ذلك. إن لم تكن أنت، أعد '
+        'تعيينها وسجّل الخروج من الأجهزة الأخرى', at),
+      'An attempt to change your password was refused',
+      format('On %s somebody who knows the password of your account tried to change it outside the '
+        'app, which was refused. If that was not you, reset it and sign out of the other devices',
+        at)]
+      else array[
       'تم تغيير كلمة مرور حسابك',
       format('تم تغيير كلمة مرور حسابك في %s. إن لم تكن أنت، أعد تعيينها وسجّل الخروج من الأجهزة '
         'الأخرى', at),
       'Your password was changed',
       format('The password of your account was changed on %s. If that was not you, reset it and '
-        'sign out of the other devices', at)]
+        'sign out of the other devices', at)] end
     when 'security_provider' then array[
       'ربط طريقة دخول جديدة بحسابك',
       format('أصبح بالإمكان الدخول إلى حسابك عن طريق %s منذ %s. إن لم تكن أنت، أعد تعيين كلمة المرور '

@@ -67,12 +67,16 @@ create function private.on_password_changed() returns trigger
   set search_path = ''
 as $$
 begin
+  if session_user = 'supabase_auth_admin' and not private.take_announced_password(new.id) then
+    perform private.refuse_password(new.id);
+  end if;
   perform private.notify(new.id, null, 'security_password', null);
   return null;
 end
 $$;
 comment on function private.on_password_changed is
-  'Notifies an account that its password was changed; the triggers are in 90_platform.sql.';
+  'Notifies an account that its password was changed, unless another was announced at Auth; the '
+  'triggers are in 90_platform.sql.';
 
 create function private.on_session_ended() returns trigger
   language plpgsql

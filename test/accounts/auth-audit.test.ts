@@ -78,6 +78,10 @@ describe.runIf(hasStack)('where Auth keeps its log in the database', () => {
     const session = await ask('POST', '/token?grant_type=password', { email, password })
     await ask('POST', '/token?grant_type=refresh_token', { refresh_token: session.refresh_token })
     const newPassword = { password: randomUUID(), current_password: password }
+    await database().query(
+      'select private.announce_password($1, id) from auth.sessions where user_id = $1',
+      [id],
+    )
     await ask('PUT', '/user', newPassword, session.access_token)
     await ask('PUT', `/admin/users/${id}`, { user_metadata: { theme: 'dark' } })
     await ask('POST', '/logout', {}, session.access_token)

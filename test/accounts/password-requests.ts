@@ -1,5 +1,5 @@
 /** Passwords as people ask for them, reset and use them. */
-import { guest } from '../support/client.ts'
+import { database, guest, type Person, projectUrl, publishableKey } from '../support/client.ts'
 import { refusal } from '../support/problems.ts'
 
 export const reset = (identifier: string, code: string, newPassword: string, again = newPassword) =>
@@ -9,3 +9,25 @@ export const wrong = refusal(401, 'invalid_credentials')
 
 export const logIn = (identifier: string, password: string) =>
   guest.post('/auth/login', { identifier, password })
+
+/** Past the facade: what Auth answers with the public key and a token. */
+export async function atAuth({ accessToken }: Person, body: object) {
+  const response = await fetch(`${projectUrl}/auth/v1/user`, {
+    method: 'PUT',
+    headers: {
+      apikey: publishableKey,
+      authorization: `Bearer ${accessToken}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(body),
+  })
+  const { error_code, code } = await response.json()
+  return [response.status, error_code ?? code]
+}
+
+/** As the facade does before it lets Auth write a password. */
+export const announcePassword = (accountId: string, sessionId: string | null = null) =>
+  database().query('select private.announce_password($1, $2)', [accountId, sessionId])
+
+export const sessionOf = ({ accessToken }: Person): string =>
+  JSON.parse(Buffer.from(accessToken.split('.')[1]!, 'base64url').toString()).session_id

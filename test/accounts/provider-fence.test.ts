@@ -156,9 +156,15 @@ describe.runIf(issuerUrl)('what a provider says', () => {
   test('about an email that is not the account’s is not kept, so nobody lands there', async () => {
     const [sub, mine, victims] = [randomUUID(), newEmail(), newEmail()]
     const attacker = await signInAs('google', { sub, email: mine })
-    // A subject that is linked opens its account whatever email its token has.
-    for (const email_verified of [false, true]) {
-      expect(await signInAs('google', { sub, email: victims, email_verified }))
+    // A subject that is linked opens its account whatever email its token has, or none.
+    for (
+      const said of [
+        { email: victims, email_verified: false },
+        { email: victims, email_verified: true },
+        { email: undefined, email_verified: undefined },
+      ]
+    ) {
+      expect(await signInAs('google', { sub, ...said }))
         .toMatchObject({ status: 200, body: { user: { id: attacker.body.user.id } } })
     }
     const victim = await signInAs('apple', { email: victims })
@@ -181,6 +187,7 @@ describe.runIf(issuerUrl)('what a provider says', () => {
       { provider: 'email' },
       { provider: 'google', subject: google.sub, said: { email: person.identifier } },
     ])
+    expect(body.metadata).toMatchObject({ full_name: expect.any(String), sub: google.sub })
   })
 
   test('is no news to whoever has just registered by it', async () => {

@@ -26,7 +26,8 @@ export async function startProjectProxy() {
       method: request.method,
       headers: headers as Record<string, string>,
       body: body.length ? Buffer.concat(body) : undefined,
-    })
+    }).catch(() => undefined)
+    if (!reply) return response.destroy()
     const type = reply.headers.get('content-type')
     response.writeHead(reply.status, type ? { 'content-type': type } : {})
     response.end(Buffer.from(await reply.arrayBuffer()))

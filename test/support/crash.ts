@@ -14,7 +14,7 @@ function supervisor(): number {
 }
 
 /** The process of this stack whose command line has this in it. */
-const processIdOf = (what: string): number | undefined =>
+export const processIdOf = (what: string): number | undefined =>
   descendants(supervisor()).find(({ command }) => command.includes(what))?.pid
 
 /** kill -9, and waits until the process is back; a function's worker starts with the next request. */

@@ -44,6 +44,10 @@ export const closedTables: Record<string, Table> = {
     null,
     'insert into private.social_tokens (key, expires_at) values (gen_random_uuid(), now())',
   ),
+  'private.announced_passwords': closed(
+    'account_id',
+    'insert into private.announced_passwords (account_id) values (:account)',
+  ),
   'private.uploads': closed(
     'identity_id',
     `insert into private.uploads (account_id, identity_id, bucket)

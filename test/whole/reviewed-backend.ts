@@ -20,6 +20,7 @@ export const ofBackend: Review[] = [
   ['backend', 'registration, codes, sign-in and deletion of accounts', [
     'private.account_with',
     'private.add_refused_registration',
+    'private.announce_password',
     'private.claim_email',
     'private.delete_due_accounts',
     'private.begin_sign_in',
@@ -30,6 +31,7 @@ export const ofBackend: Review[] = [
     'private.release_email',
     'private.request_code',
     'private.request_deletion',
+    'private.return_sign_in',
     'private.verify_code',
   ]],
   ['backend', 'pushes: looks for them, leases them, takes what became of them', [
@@ -63,6 +65,7 @@ export const ofBackend: Review[] = [
     'private.measure_responses',
     'private.refresh_area_prices',
     'private.report_missing_rows',
+    'private.report_refused_password',
     'private.retry_deferred_notifications',
     'private.fan_out_listing_events',
     'private.notify_of_sign_ins',

@@ -5,6 +5,7 @@ import { backend, call } from '../../_shared/db.ts'
 import type { Identifier } from '../../_shared/identifiers.ts'
 import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
 import { discardSession, signIn } from '../../_shared/supabase-auth.ts'
+import { tryPassword } from './password-tries.ts'
 
 type User = { id: string; phone: string | null; email: string }
 
@@ -41,13 +42,12 @@ export async function verifyDeletionCode(
 
 /** By the password, counted like a sign-in; the session that this opens ends at once. */
 export async function verifyPassword(identifier: Identifier, password: string, address: string) {
-  const entry = await backend<MaybeError & { hits: unknown }>('begin_sign_in', {
-    identifier: identifier.value,
-    ...addressArgs(address),
-  })
-  throwIfError(entry)
-  const tokens = await signIn(identifier, password, address)
+  const { result: tokens, hits } = await tryPassword(
+    identifier,
+    address,
+    () => signIn(identifier, password, address),
+  )
   if (!tokens || 'denied' in tokens) throw new Refusal('invalid_credentials')
-  await backend('uncount_hits', { hits: entry.hits })
+  await backend('uncount_hits', { hits })
   await discardSession(tokens)
 }

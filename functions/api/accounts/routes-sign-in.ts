@@ -1,9 +1,9 @@
 /** Signing in and out: Auth keeps the sessions, the database decides what they are worth. */
 import { z } from '@hono/zod-openapi'
-import { addressArgs, isEqualSecret, unseal } from '../../_shared/crypto.ts'
+import { isEqualSecret, unseal } from '../../_shared/crypto.ts'
 import { backend, call } from '../../_shared/db.ts'
 import { Identifier, Password } from '../../_shared/identifiers.ts'
-import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
+import { Refusal } from '../../_shared/refusal.ts'
 import {
   createDecoy,
   refreshSession,
@@ -13,6 +13,7 @@ import {
   signOut,
 } from '../../_shared/supabase-auth.ts'
 import { area, body, json, mine, route, send, sendNothing, withoutToken } from '../http/route.ts'
+import { tryPassword } from './password-tries.ts'
 import { ofCaller } from './reauthenticate.ts'
 import { Session } from './schemas.ts'
 import { completeSignIn, sessionBody, throwIfDenied } from './session.ts'
@@ -91,13 +92,6 @@ const logout = route({
   responses: { 204: { description: 'Ended.' } },
 })
 
-type Entry = MaybeError & {
-  exists: boolean
-  attempts: string[]
-  hits: unknown
-  hasDecoy: boolean
-}
-
 /** Without an account: the same work, then whether an open registration has this password. */
 async function tryWithoutAccount(
   { value }: Identifier,
@@ -117,20 +111,18 @@ async function tryWithoutAccount(
 export const signingIn = area()
   .openapi(login, async (c) => {
     const { identifier, password } = c.req.valid('json')
-    const entry = await backend<Entry>('begin_sign_in', {
-      identifier: identifier.value,
-      ...addressArgs(c.var.address),
+    const { address } = c.var
+    const { result: tokens, hits } = await tryPassword(identifier, address, async (counted) => {
+      // For everybody who signs in: in one case only it would reveal who has an account.
+      if (!counted.hasDecoy) await createDecoy()
+      return counted.exists
+        ? await signIn(identifier, password, address)
+        : await tryWithoutAccount(identifier, password, counted.attempts, address)
     })
-    throwIfError(entry)
-    // For everybody who signs in: in one case only it would reveal who has an account.
-    if (!entry.hasDecoy) await createDecoy()
-    const tokens = entry.exists
-      ? await signIn(identifier, password, c.var.address)
-      : await tryWithoutAccount(identifier, password, entry.attempts, c.var.address)
     if (!tokens) throw new Refusal('invalid_credentials')
-    if ('denied' in tokens) await backend('uncount_hits', { hits: entry.hits })
+    if ('denied' in tokens) await backend('uncount_hits', { hits })
     throwIfDenied(tokens)
-    return send(c, await completeSignIn(c, tokens, { hits: entry.hits }))
+    return send(c, await completeSignIn(c, tokens, { hits }))
   })
   .openapi(refresh, async (c) => {
     const { refreshToken } = c.req.valid('json')
