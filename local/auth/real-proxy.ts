@@ -77,6 +77,7 @@ export function realAuthSettings(stack: Stack): Record<string, string> {
     settings[`HOOK_${name.toUpperCase()}_URI`] =
       `pg-functions://postgres/${hook.schema}/${hook.name}`
   }
+  settings.RATE_LIMIT_TOKEN_REFRESH = auth.tokenRate
   if (!stack.rates) { for (const name of limits) settings[`RATE_LIMIT_${name}`] = noLimit }
   const named = Object.entries(settings).map(([name, value]) => [`GOTRUE_${name}`, String(value)])
   return { ...Object.fromEntries(named), API_EXTERNAL_URL: issuer }

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { realAuthSettings } from './real-proxy.ts'
@@ -17,6 +18,14 @@ const binary = stack.realAuth!
 const note = join(stack.dataDir, 'real-auth.json')
 const { auth: port } = stack.ports
 const answers = () => fetch(`http://127.0.0.1:${port}/health`).then(({ ok }) => ok, () => false)
+
+/** Whether anything listens there, whatever it is: Auth would share the port with it. */
+async function isTaken() {
+  const socket = connect(port, '127.0.0.1')
+  const taken = await once(socket, 'connect').then(() => true, () => false)
+  socket.destroy()
+  return taken
+}
 
 /** Ends what a killed process of ours left behind; it shares its port, so two would answer in turn. */
 async function endLeftover() {
@@ -60,7 +69,7 @@ async function stop() {
 }
 
 await endLeftover()
-if (await answers()) {
+if (await isTaken()) {
   throw new UserError(`REAL_AUTH: something else answers on port ${port}; end it, or change PORT.`)
 }
 await clearSchema(stack, {

@@ -21,6 +21,8 @@ export type PostgresOptions = {
   throwAway?: boolean
   /** How many gigabytes of rows it keeps in memory itself; a quarter of one if omitted. */
   sharedGigabytes?: number
+  /** As many as a hosted project of the smallest sizes if omitted. */
+  connections?: number
 }
 
 // Given on the command line, so they follow the code and not the data folder.
@@ -61,6 +63,7 @@ export async function launchServer(
   const flags = Object.entries({
     ...settings,
     ...(options.throwAway ? { fsync: 'off' } : {}),
+    ...(options.connections ? { max_connections: String(options.connections) } : {}),
     ...(options.sharedGigabytes ? { shared_buffers: `${options.sharedGigabytes}GB` } : {}),
     ...(options.countCalls ? { track_functions: 'pl' } : {}),
   })

@@ -17,6 +17,8 @@ export type Config = {
     jwtExpiry: number
     rotation: boolean
     reuseInterval: number
+    /** Requests for tokens, of every grant, in five minutes from one address. */
+    tokenRate: number
     refreshTokens: 1 | 2
     signups: boolean
     anonymous: boolean
@@ -52,6 +54,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       jwtExpiry: at('auth.jwt_expiry', 3600),
       rotation: at('auth.enable_refresh_token_rotation', true),
       reuseInterval: at('auth.refresh_token_reuse_interval', 10),
+      tokenRate: at('auth.rate_limit.token_refresh', 150),
       refreshTokens: variable('REFRESH_TOKENS', env) === '1' ? 1 : 2,
       signups: at('auth.enable_signup', true),
       anonymous: at('auth.enable_anonymous_sign_ins', false),

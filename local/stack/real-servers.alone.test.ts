@@ -1,14 +1,18 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { realAuthSettings } from '../auth/real-proxy.ts'
+import { parentOf, startTimeOf } from './process-info.ts'
 import { addKey } from './signing-keys.ts'
 import { root } from './settings.ts'
 import { readStack } from './stack.ts'
 import { realStorageSettings } from '../storage/real-proxy.ts'
 import { freePorts, startStack } from '../../test/support/stack.ts'
+import { waitUntil } from '../../test/support/wait.ts'
 
 /** A stack that does not run, with a key that signs and one that waits. */
 async function described() {
@@ -94,6 +98,62 @@ describe('a real server in place of a stand-in', () => {
   })
 })
 
+describe('the real Auth as a child of the stack', () => {
+  /** What answers on the port of Auth, by its process id. */
+  const answering = async (port: number) =>
+    Number((await (await fetch(`http://127.0.0.1:${port + 4}/`)).json()).pid)
+
+  test('that outlived everybody is ended, and follows new keys', async () => {
+    const { folder, binary } = echo()
+    const port = await freePorts()
+    const settings = { PORT: String(port), REAL_AUTH: binary, NODE_ENV: 'test' }
+    const data = mkdtempSync(join(tmpdir(), 'property-real-'))
+    let stack = await startStack({ ...settings, LOCAL_DATA: data })
+    try {
+      const { pid: supervisor } = JSON.parse(readFileSync(join(data, 'supervisor.lock'), 'utf8'))
+      const orphan = await answering(port)
+      const keeper = parentOf(orphan)
+      // Everybody at once, but Auth itself and the database.
+      for (const pid of [supervisor, keeper]) process.kill(pid, 'SIGKILL')
+      expect(await answering(port)).toBe(orphan)
+      rmSync(join(data, 'stack.json'))
+      stack = await startStack({ ...settings, LOCAL_DATA: data })
+      const next = await answering(port)
+      expect(next).not.toBe(orphan)
+      expect(startTimeOf(orphan)).toBe('')
+
+      await addKey(data)
+      await waitUntil('Auth has read the new key', async () => await answering(port) !== next)
+    } finally {
+      await stack.stop()
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  test('does not share its port with anything else, nor end it', async () => {
+    const { folder, binary } = echo()
+    const port = await freePorts()
+    const other = createServer((socket) => socket.end()).listen(port + 4, '127.0.0.1')
+    await once(other, 'listening')
+    const data = mkdtempSync(join(tmpdir(), 'property-real-'))
+    // A note of one that has this id and folder, but began at another time.
+    writeFileSync(
+      join(data, 'real-auth.json'),
+      JSON.stringify({ pid: process.pid, born: '1', dataDir: data }),
+    )
+    const settings = { PORT: String(port), REAL_AUTH: binary, NODE_ENV: 'test', LOCAL_DATA: data }
+    const logs = () => readFileSync(join(data, 'logs', 'auth.log'), 'utf8')
+    try {
+      await expect(startStack(settings)).rejects.toThrow()
+      expect(logs()).toContain(`something else answers on port ${port + 4}`)
+    } finally {
+      other.close()
+      rmSync(folder, { recursive: true })
+      rmSync(data, { recursive: true, force: true })
+    }
+  })
+})
+
 function claimsOf({ authorization }: { authorization: string }) {
   return JSON.parse(Buffer.from(authorization.split('.')[1]!, 'base64url').toString())
 }
@@ -110,10 +170,12 @@ const { readFileSync } = require('node:fs')
 const pg = require('${root}node_modules/pg')
 const client = new pg.Client({ connectionString: process.env.GOTRUE_DB_DATABASE_URL })
 client.connect()
-  .then(() => client.query(readFileSync('${root}local/platform/3-auth.sql', 'utf8')))
-  .then(() => client.query('create table auth.schema_migrations (version text primary key)'))
+  .then(() => client.query("select to_regclass('auth.schema_migrations') as made"))
+  .then(({ rows: [{ made }] }) => made ?? client.query(
+    readFileSync('${root}local/platform/3-auth.sql', 'utf8')
+      + ';create table auth.schema_migrations (version text primary key)'))
   .then(() => createServer(({ url, headers }, response) => {
-    response.end(JSON.stringify({ url, headers }))
+    response.end(JSON.stringify({ url, headers, pid: process.pid }))
   }).listen(process.env.GOTRUE_API_PORT, process.env.GOTRUE_API_HOST))
 `,
   )

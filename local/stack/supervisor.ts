@@ -56,16 +56,21 @@ export async function run(): Promise<void> {
   }
 }
 
-async function start({ dataDir, ports, countCalls }: Settings, leftover: boolean) {
+async function start(settings: Settings, leftover: boolean) {
+  const { dataDir, ports, countCalls, realAuth, realStorage } = settings
   const described = join(dataDir, 'stack.json')
   rmSync(described, { force: true })
-  const { database: _own, ...others } = ports
+  const { database: _own, auth, ...rest } = ports
+  // The real Auth may have outlived everybody: real-server.ts ends it, or refuses.
+  const others = realAuth ? rest : { ...rest, auth }
+  // The real servers keep more connections open than the stand-ins.
+  const connections = realAuth || realStorage ? 80 : undefined
   // The parts of a killed supervisor need a moment to notice.
   await requirePorts(others, leftover ? 6000 : 0)
 
   const database = new SupervisedProcess(
     'database',
-    () => startPostgres({ dataDir, port: ports.database, log, countCalls }),
+    () => startPostgres({ dataDir, port: ports.database, log, countCalls, connections }),
     log,
   )
   toStop.push(() => database.stop())
