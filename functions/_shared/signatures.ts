@@ -287,6 +287,7 @@ export const backendSignatures = {
   account_id: {},
   account_with: { identifier: 'text' },
   add_refused_registration: { phone: 'text' },
+  announce_password: { account_id: 'uuid', session_id: 'uuid?' },
   ascii_digits: { value: 'text' },
   begin_sign_in: { identifier: 'text', address: 'text', address_hash: 'text' },
   begin_social_sign_in: {
@@ -420,6 +421,7 @@ export const backendSignatures = {
   remind_of_plans: {},
   renew_plans: {},
   report_missing_rows: {},
+  report_refused_password: {},
   request_code: {
     purpose: 'text',
     identifier: 'text',
@@ -435,6 +437,7 @@ export const backendSignatures = {
   require_identity: {},
   require_rate: {},
   retry_deferred_notifications: {},
+  return_sign_in: { identifier: 'text', address: 'text', hits: 'jsonb' },
   sandbox_charge: {
     reference: 'text',
     amount: 'numeric',

@@ -2036,6 +2036,28 @@ create index announced_sign_ins_expires_idx on private.announced_sign_ins (expir
 alter table private.announced_sign_ins enable row level security;
 create policy "nobody but functions of their owner" on private.announced_sign_ins using (false);
 
+create table private.announced_passwords (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null,
+  session_id uuid,
+  expires_at timestamptz not null default now() + interval '15 seconds'
+);
+comment on table private.announced_passwords is
+  'New passwords that the facade has begun to set and Auth has not yet written; each serves once. Auth '
+  'writes none without. Gone with it, or by a job.';
+comment on column private.announced_passwords.session_id is
+  'Whose session it is set in, which stays; null where a code is the proof and every session ends.';
+comment on column private.announced_passwords.expires_at is
+  '15 seconds: Auth may take ten.';
+create index announced_passwords_account_idx on private.announced_passwords (account_id);
+create index announced_passwords_expires_idx on private.announced_passwords (expires_at);
+alter table private.announced_passwords enable row level security;
+create policy "nobody but functions of their owner" on private.announced_passwords using (false);
+
+create sequence private.refused_password minvalue 0;
+comment on sequence private.refused_password is
+  'Of which account Auth was refused a new password, as private.account_bits: a rollback leaves it.';
+
 create table private.apple_tokens (
   account_id uuid not null references public.accounts (id) on delete cascade,
   client_id text not null,
@@ -4092,6 +4114,22 @@ comment on function private.begin_sign_in is
   'account to try, the sealed passwords of open registrations of that phone, and whether the '
   'decoy exists.';
 
+create function private.return_sign_in(identifier text, address text, hits jsonb) returns void
+  language plpgsql
+  security definer -- counts
+  set search_path = ''
+as $$
+begin
+  -- Bounded: whoever can slow Auth down must not get tries without end by it.
+  if (private.count_hits('{login_returned,login_returned_address}',
+      array[address || ' ' || identifier, address])).refused is null then
+    perform private.uncount_hits(hits);
+  end if;
+end
+$$;
+comment on function private.return_sign_in is
+  'Takes back the hits of a sign-in whose password Auth did not compare, because it was away.';
+
 create function private.finish_sign_in(account_id uuid, address_hash text, hits jsonb default null)
   returns jsonb
   language plpgsql
@@ -4123,7 +4161,9 @@ comment on function private.finish_sign_in is
   'account''s sign-ins in an hour ({error} for one too many), and its address is known from now '
   'on.';
 
-grant execute on function private.begin_sign_in, private.finish_sign_in to backend;
+grant execute on function
+  private.begin_sign_in, private.return_sign_in, private.finish_sign_in
+  to backend;
 
 -- sql/03_accounts/5_writes_social_sign_in.sql
 
@@ -4456,6 +4496,141 @@ $$;
 comment on function private.on_refresh_token_revoked is
   'At the commit: a session whose refresh tokens are rows (version 1) and all revoked is over.';
 
+-- sql/03_accounts/6_events_auth_fence.sql
+
+-- What changes at Auth only as the facade has said before: a password, so that every guess at the present
+-- one is counted, and email and phone, so that whoever holds a token cannot move the account.
+--
+-- These fences are for Auth itself (its session user). SQL passes, and notifies.
+
+create function private.announce_password(account_id uuid, session_id uuid default null)
+  returns void
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  insert into private.announced_passwords (account_id, session_id)
+  values (announce_password.account_id, announce_password.session_id)
+$$;
+comment on function private.announce_password is
+  'A new password comes at Auth: in the name of this session, or by a code where there is none.';
+
+create function private.account_bits(account_id uuid) returns bigint
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select ('x' || left(replace(account_id::text, '-', ''), 16))::bit(64)::bigint
+    & 9223372036854775807
+$$;
+comment on function private.account_bits is 'As much of an id as a sequence can hold.';
+
+create function private.refuse_password(account_id uuid) returns void
+  language plpgsql
+  security definer -- sets a closed sequence
+  set search_path = ''
+as $$
+begin
+  -- Auth rolls back what is refused. What remains of it: a line in the log of Postgres, and the value of
+  -- a sequence, which report_refused_password reads; of several within a minute, the last.
+  raise log 'a new password at Auth was refused: account %', account_id;
+  perform setval('private.refused_password', private.account_bits(account_id));
+  raise exception using errcode = 'PT409', message =
+    'A password is changed by POST /auth/password/change or /auth/password/reset.';
+end
+$$;
+comment on function private.refuse_password is
+  '409, so that the account and the admins hear of it.';
+
+create function private.check_password_at_auth() returns trigger
+  language plpgsql
+  security definer -- Auth's role may not read here
+  set search_path = ''
+as $$
+begin
+  if session_user = 'supabase_auth_admin' and not exists (
+    select from private.announced_passwords as announced
+    where announced.account_id = new.id and announced.expires_at > clock_timestamp()
+  ) then
+    perform private.refuse_password(new.id);
+  end if;
+  return new;
+end
+$$;
+comment on function private.check_password_at_auth is
+  'Refuses a new password that nobody has announced. Auth writes it with the columns of its codes; '
+  'the hash of the same password it writes alone.';
+
+create function private.take_announced_password(account_id uuid) returns boolean
+  language plpgsql
+  security definer -- reads Auth's sessions and writes a closed table
+  set search_path = ''
+as $$
+begin
+  -- Auth has ended all sessions but that of the caller by now, and after a reset all.
+  delete from private.announced_passwords
+  where announced_passwords.id = (
+    select announced.id from private.announced_passwords as announced
+    where announced.account_id = take_announced_password.account_id and case
+      when announced.session_id is null then not exists (
+        select from auth.sessions
+        where sessions.user_id = take_announced_password.account_id and sessions.created_at < now()
+      )
+      else exists (select from auth.sessions where sessions.id = announced.session_id)
+    end
+    order by announced.expires_at desc
+    limit 1
+    for update skip locked
+  );
+  return found;
+end
+$$;
+comment on function private.take_announced_password is
+  'Whether a new password is one that was announced, by the sessions that are left at the commit.';
+
+create function private.report_refused_password() returns bigint
+  language plpgsql
+  security definer -- reads a closed sequence and notifies the account
+  set search_path = ''
+as $$
+declare
+  refused record;
+  account_id uuid;
+begin
+  select * into refused from private.refused_password;
+  if not refused.is_called then
+    return 0;
+  end if;
+  perform setval('private.refused_password', 0, false);
+  select accounts.id into account_id from public.accounts
+  where private.account_bits(accounts.id) = refused.last_value;
+  perform private.raise_alarm('password_refused_at_auth', coalesce(account_id::text, '')),
+    private.notify(account_id, null, 'security_password', null, '{"refused":true}')
+  where account_id is not null;
+  return 1;
+end
+$$;
+comment on function private.report_refused_password is
+  'Job: notifies the account, and the admins, of a password that was refused at Auth.';
+
+create function private.check_contact_at_auth() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if session_user = 'supabase_auth_admin' and new.deleted_at is null
+    and (new.email, new.phone) is distinct from (old.email, old.phone) then
+    raise exception using errcode = 'PT409', message =
+      'Email and phone are not changed at Auth: nobody has proven the new one.';
+  end if;
+  return new;
+end
+$$;
+comment on function private.check_contact_at_auth is
+  'Refuses another email or phone at Auth: no route changes them yet.';
+
+grant execute on function private.announce_password, private.report_refused_password to backend;
+
 -- sql/03_accounts/6_events_auth_hooks.sql
 
 -- Auth's hooks: who gets a token, and that Auth itself sends nothing.
@@ -4752,8 +4927,10 @@ create function private.purge_social_tokens() returns bigint
 as $$
   select private.purge('private.social_tokens', 'expires_at', '0')
     + private.purge('private.announced_sign_ins', 'expires_at', '0')
+    + private.purge('private.announced_passwords', 'expires_at', '1 minute')
 $$;
-comment on function private.purge_social_tokens is 'Job: deletes tokens and announced sign-ins that have expired.';
+comment on function private.purge_social_tokens is 
+  'Job: deletes tokens, announced sign-ins and announced passwords that have expired.';
 
 grant execute on function
   private.end_suspensions, private.take_apple_revocations, private.finish_apple_revocation,
@@ -24123,13 +24300,21 @@ begin
       'New sign-in to your account',
       format('Your account was signed in to on %s. If that was not you, change your password and '
         'sign out of the other devices', at)]
-    when 'security_password' then array[
+    when 'security_password' then case when details ? 'refused' then array[
+      'رُفضت محاولة لتغيير كلمة مرورك',
+      format('حاول أحد يعرف كلمة مرور حسابك تغييرها من خارج التطبيق في %s فرُفض ذلك. إن لم تكن أنت، أعد '
+        'تعيينها وسجّل الخروج من الأجهزة الأخرى', at),
+      'An attempt to change your password was refused',
+      format('On %s somebody who knows the password of your account tried to change it outside the '
+        'app, which was refused. If that was not you, reset it and sign out of the other devices',
+        at)]
+      else array[
       'تم تغيير كلمة مرور حسابك',
       format('تم تغيير كلمة مرور حسابك في %s. إن لم تكن أنت، أعد تعيينها وسجّل الخروج من الأجهزة '
         'الأخرى', at),
       'Your password was changed',
       format('The password of your account was changed on %s. If that was not you, reset it and '
-        'sign out of the other devices', at)]
+        'sign out of the other devices', at)] end
     when 'security_provider' then array[
       'ربط طريقة دخول جديدة بحسابك',
       format('أصبح بالإمكان الدخول إلى حسابك عن طريق %s منذ %s. إن لم تكن أنت، أعد تعيين كلمة المرور '
@@ -24935,12 +25120,16 @@ create function private.on_password_changed() returns trigger
   set search_path = ''
 as $$
 begin
+  if session_user = 'supabase_auth_admin' and not private.take_announced_password(new.id) then
+    perform private.refuse_password(new.id);
+  end if;
   perform private.notify(new.id, null, 'security_password', null);
   return null;
 end
 $$;
 comment on function private.on_password_changed is
-  'Notifies an account that its password was changed; the triggers are in 90_platform.sql.';
+  'Notifies an account that its password was changed, unless another was announced at Auth; the '
+  'triggers are in 90_platform.sql.';
 
 create function private.on_session_ended() returns trigger
   language plpgsql
@@ -26737,6 +26926,29 @@ begin
 end
 $$;
 
+-- Auth writes no password, email or phone of its own accord. These too stay as they are made.
+do $$
+begin
+  if not exists (
+    select from pg_trigger
+    where tgrelid = 'auth.users'::regclass and tgname = 'check_password_at_auth'
+  ) then
+    create trigger check_password_at_auth
+      before update of reauthentication_token on auth.users
+      for each row when (old.encrypted_password is distinct from new.encrypted_password)
+      execute function private.check_password_at_auth();
+  end if;
+  if not exists (
+    select from pg_trigger
+    where tgrelid = 'auth.users'::regclass and tgname = 'check_contact_at_auth'
+  ) then
+    create trigger check_contact_at_auth
+      before update of email, phone on auth.users
+      for each row execute function private.check_contact_at_auth();
+  end if;
+end
+$$;
+
 -- The account is notified of a sign-in; the devices of a session end with it.
 create or replace trigger on_session_begun
   after insert on auth.sessions
@@ -26798,6 +27010,9 @@ insert into private.rates (rule, max, seconds, note) values
   ('login_unknown_all', 100, 3600,
     'failed sign-ins per identifier, from all addresses together that its account does not know'),
   ('login_unknown', 1, 3600, 'above that: sign-ins tried per identifier and such address'),
+  ('login_returned', 20, 900,
+    'sign-ins per identifier and address that are no failures because Auth was away'),
+  ('login_returned_address', 200, 900, 'the same per address'),
   ('sign_ins', 60, 3600, 'sign-ins that succeed per account'),
   ('code_unsent_address', 300, 3600, 'codes requested per address that nobody could be sent'),
   ('code_used', 1, 86400, 'codes used per phone or email that earn more codes for an address'),
