@@ -6,6 +6,7 @@ import type { WebSocket } from 'ws'
 import { Refusal } from '../../functions/_shared/refusal.ts'
 import type { Message } from '../../functions/chat/protocol.ts'
 import { Conversation } from '../../functions/chat/server/conversation.ts'
+import { refusalResponse } from '../../functions/chat/server/http-refusal.ts'
 import { serveNodeSocket } from '../../functions/chat/server/node-socket.ts'
 
 const { callFor } = vi.hoisted(() => ({ callFor: vi.fn() }))
@@ -67,4 +68,11 @@ test('a frame whose handling fails holds up none after it', async () => {
   await vi.waitFor(() => expect(handled).toEqual(['good', 'bad', 'after', 'later']))
   expect(failures).toHaveBeenCalledOnce()
   socket.emit('close')
+})
+
+test('a socket that is refused for now is told in header and body when to try again', () => {
+  const { headers, body } = refusalResponse({ refuse: 503, code: 'service_unavailable' })
+  const { error } = JSON.parse(body)
+  expect(error.retryAfter).toBeGreaterThan(0)
+  expect(headers['Retry-After']).toBe(String(error.retryAfter))
 })

@@ -1,0 +1,55 @@
+// A database without room for some rows. Whoever writes them meets it, so it runs alone.
+import { expect } from 'vitest'
+import { database, guest, signUp } from '../support/client.ts'
+import { conversationBetween, postMessage, textMessage } from '../support/conversations.ts'
+import { testLocally } from '../support/facade.ts'
+import { insertListing } from '../support/fixtures.ts'
+import { expectUnavailable, untilHealth } from './unwritable.ts'
+
+/** While it works, there is no room for another row in these tables. */
+async function full(tables: string[], work: () => Promise<void>) {
+  await database().query(
+    `create function private.refuse_row() returns trigger language plpgsql as $$
+    begin
+      raise disk_full using message = 'could not extend file: No space left on device';
+    end $$`,
+  )
+  try {
+    for (const table of tables) {
+      await database().query(
+        `create trigger refuse_row before insert on ${table}
+         for each row execute function private.refuse_row()`,
+      )
+    }
+    await work()
+  } finally {
+    await database().query('drop function private.refuse_row cascade')
+  }
+}
+
+testLocally(
+  'CRASH-06 without room reads go on without their view, writes are 503, and health says it',
+  async () => {
+    const [owner, other] = await Promise.all([signUp(), signUp()])
+    const listing = await insertListing(owner.identityId)
+    const conversation = await conversationBetween(other, owner)
+    const message = textMessage('سلام')
+    const send = () => postMessage(other, conversation, message)
+    await full(['private.property_views', 'public.messages', 'private.codes'], async () => {
+      expect((await other.get(`/properties/${listing}`)).body.id).toBe(listing)
+      const { identifier } = owner
+      expect((await guest.post('/auth/password/forgot', { identifier })).status).toBe(202)
+      expectUnavailable(await send())
+      await untilHealth('degraded', 'full')
+    })
+    expect((await send()).status).toBe(201)
+    const { body } = await owner.get(`/conversations/${conversation}/messages`)
+    expect(body.items).toHaveLength(1)
+    await other.get(`/properties/${listing}`)
+    const { rows } = await database().query(
+      'select identity_id from private.property_views where property_id = $1',
+      [listing],
+    )
+    expect(rows).toEqual([{ identity_id: other.identityId }])
+  },
+)

@@ -1,0 +1,19 @@
+/** What shows that the database takes no writes, and that it takes them again. */
+import { expect } from 'vitest'
+import { guest, type Reply } from '../support/client.ts'
+import { waitUntil } from '../support/wait.ts'
+
+/** A refusal for a while: how long to wait stands in header and body. */
+export function expectUnavailable({ status, body, headers }: Reply, what = '') {
+  const said = `${what} ${JSON.stringify(body)}`
+  expect([status, body.error?.code], said).toEqual([503, 'service_unavailable'])
+  expect(body.error.retryAfter).toBeGreaterThan(0)
+  expect(headers.get('retry-after')).toBe(String(body.error.retryAfter))
+}
+
+/** Waits until health gives this status and state of the database. */
+export const untilHealth = (status: string, database: string) =>
+  waitUntil(`health says ${status}, ${database}`, async () => {
+    const { body } = await guest.get('/health')
+    return body.status === status && body.database === database
+  })
