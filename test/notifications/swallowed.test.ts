@@ -4,6 +4,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { callFailed, saveAlarmsWith } from '../../functions/_shared/alarms.ts'
+import { Refusal } from '../../functions/_shared/refusal.ts'
 import { database, type Person, signUp } from '../support/client.ts'
 import { conversationBetween } from '../support/conversations.ts'
 import { partsOf } from '../support/tokens.ts'
@@ -67,4 +69,16 @@ test('a rate that cannot be counted is 503 for the caller, and an alarm', async 
     subject_id: 'P0001',
     details: { rule: 'views', message: 'broken' },
   }])
+})
+
+test('a call whose failure is told to nobody is an alarm, unless it may succeed in a moment', async () => {
+  const saved: { kind: string; subjectId: string }[] = []
+  saveAlarmsWith((alarm) => Promise.resolve(saved.push(alarm)))
+  for (
+    const [name, code] of [['late', '40P01'], ['cut off', 'POOL'], ['wrong', '42883']] as const
+  ) {
+    callFailed(name, Object.assign(new Error('no such function'), { code }))
+  }
+  callFailed('slow', new Refusal('timeout'))
+  await expect.poll(() => saved).toMatchObject([{ kind: 'call_failed', subjectId: 'wrong' }])
 })
