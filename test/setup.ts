@@ -69,8 +69,8 @@ async function useOwnStack() {
   return async () => {
     await recordDescription()
     await recordCalls(stack.databaseUrl)
-    await stack.stop()
     outside?.stop()
     await issuer.stop()
+    await stack.stop()
   }
 }
