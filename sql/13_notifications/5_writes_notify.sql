@@ -223,11 +223,14 @@ begin
     and notifications.kind = withdraw_notification.kind
     and notifications.entity_id = withdraw_notification.entity_id
   for update;
-  perform private.lock_devices(array[account_id]);
-  delete from private.push_outbox
-  where push_outbox.account_id = withdraw_notification.account_id
-    and push_outbox.data @> jsonb_build_object(
-      'kind', withdraw_notification.kind, 'entityId', withdraw_notification.entity_id);
+  delete from private.push_outbox where push_outbox.id in (
+    select waiting.id from private.push_outbox as waiting
+    where waiting.account_id = withdraw_notification.account_id
+      and waiting.data @> jsonb_build_object(
+        'kind', withdraw_notification.kind, 'entityId', withdraw_notification.entity_id)
+    order by waiting.device_id, waiting.collapse_key -- as private.lock_devices
+    for update
+  );
   delete from public.notifications
   where notifications.account_id = withdraw_notification.account_id
     and notifications.kind = withdraw_notification.kind

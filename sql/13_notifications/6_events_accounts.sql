@@ -164,25 +164,3 @@ create trigger reviews_withdraw_notifications_when_hidden
   after update of hidden_at on public.reviews
   for each row when (new.hidden_at is not null and old.hidden_at is null)
   execute function private.on_review_gone();
-
-create function private.withdraw_pushes_of_blocked() returns trigger
-  language plpgsql
-  security definer -- writes a closed table, for whoever blocks
-  set search_path = ''
-as $$
-begin
-  perform private.lock_devices(array[new.account_id]);
-  delete from private.push_outbox
-  using public.identities
-  where push_outbox.account_id = new.account_id
-    and identities.id = push_outbox.from_identity_id
-    and identities.account_id = new.blocked_account_id;
-  return null;
-end
-$$;
-comment on function private.withdraw_pushes_of_blocked is
-  'What somebody said before being blocked is not pushed any more.';
-
-create trigger blocks_withdraw_pushes
-  after insert on public.blocks
-  for each row execute function private.withdraw_pushes_of_blocked();

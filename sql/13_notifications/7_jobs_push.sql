@@ -55,6 +55,10 @@ as $$
           or notifications.read_at is not null
           or sessions.id is null
           or not private.may_act(accounts)
+          or private.are_blocked(waiting.account_id, (
+            select identities.account_id from public.identities
+            where identities.id = waiting.from_identity_id
+          ))
         )
       limit 1000
       for update of waiting skip locked
@@ -65,7 +69,8 @@ as $$
 $$;
 comment on function private.drop_pushes is
   'Job: drops pushes that are too old, were tried often enough or twice lost in a crash, have been '
-  'read meanwhile, or are for somebody who may not sign in or has signed out.';
+  'read meanwhile, are for somebody who may not sign in or has signed out, or quote somebody across '
+  'a block.';
 
 create function private.claim_pushes(batch integer) returns json
   language plpgsql
