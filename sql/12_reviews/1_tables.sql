@@ -51,13 +51,13 @@ comment on column private.review_totals.histogram is
   'How many shown reviews gave 1, 2, 3, 4 and 5.';
 
 create table private.review_notices (
-  author_identity_id uuid not null references public.identities (id) on delete cascade,
+  author_account_id uuid not null references public.accounts (id) on delete cascade,
   subject_identity_id uuid not null references public.identities (id) on delete cascade,
-  primary key (author_identity_id, subject_identity_id)
+  primary key (author_account_id, subject_identity_id)
 );
 comment on table private.review_notices is
-  'Who has been told, or could have been, that whom reviewed them: once, however often a review is '
-  'deleted and written again. Gone when either identity is closed.';
+  'Whose reviews of whom have been told: once, however often one is deleted and written again. Goes '
+  'with the account.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
 alter table public.reviews enable row level security;

@@ -22,8 +22,8 @@ begin
   where identities.id = create_review.identity_id;
   perform private.check_may_review(author_id, subject, create_review.property_id);
 
-  insert into private.review_notices (author_identity_id, subject_identity_id)
-  values (author_id, subject.id)
+  insert into private.review_notices (author_account_id, subject_identity_id)
+  values (private.account_id(), subject.id)
   on conflict do nothing;
   is_first := found;
   insert into public.reviews (

@@ -31,9 +31,6 @@ begin
     where reviews.id = review_id;
   end loop;
   if author.closed then
-    delete from private.review_notices
-    where update_reviews_of_author.identity_id
-      in (review_notices.author_identity_id, review_notices.subject_identity_id);
     update public.reviews set reply = null, replied_at = null
     where reviews.subject_identity_id = update_reviews_of_author.identity_id
       and reviews.reply is not null;
@@ -72,6 +69,8 @@ begin
     perform private.update_reviews_of_author(identities.id)
     from public.identities
     where identities.account_id = new.id;
+  else
+    delete from private.review_notices where review_notices.author_account_id = new.id;
   end if;
   return null;
 end

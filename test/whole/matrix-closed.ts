@@ -137,9 +137,9 @@ export const closedTables: Record<string, Table> = {
      on conflict do nothing`,
   ),
   'private.review_notices': closed(
-    'subject_identity_id',
-    `insert into private.review_notices (author_identity_id, subject_identity_id)
-     values (:identity, :identity)`,
+    'author_account_id',
+    `insert into private.review_notices (author_account_id, subject_identity_id)
+     values (:account, :identity)`,
   ),
   'private.review_totals': closed(
     'identity_id',
