@@ -7,7 +7,8 @@ create table private.needed_rows (
 );
 comment on table private.needed_rows is
   'Rows that have to be there: the rates, settings, places and words of the release, the free plan, '
-  'the wallets of the system, the buckets. One that is gone is an alarm.';
+  'the wallets of the system, the buckets. One that is gone is an alarm. Stays: as many as a '
+  'release has.';
 alter table private.needed_rows enable row level security;
 create policy "nobody but functions of their owner" on private.needed_rows using (false);
 

@@ -85,7 +85,7 @@ begin
         'A listing is deleted by setting status to deleted. It keeps its owner, type and number; '
         'times, counts and what it copies from owner, auction and state are set by triggers; '
         'pending changes are decided at POST /admin/moderation/:id/decide, or in the SQL editor by '
-        'select private.decide_property(id, true or false, reason).'),
+        'select private.decide_property(id, true or false, reason, version).'),
       ('public.price_history', '', '', '{}',
         'The history of prices is what happened: change price of the listing.'),
       ('public.auctions', '', '', '{}',

@@ -165,12 +165,13 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     await insertOrganisation(seller.id)
     const licence = await insertOrganisation(seller.id)
     const { rows: [other] } = await database().query(
-      'select licence_no from public.organisations where identity_id <> $1 limit 1',
+      `select licence_no from public.organisations
+       where holds_licence and identity_id <> $1 limit 1`,
       [licence],
     )
     await expect(
       edit('organisations', licence, { licence_no: other.licence_no }, 'identity_id'),
-    ).rejects.toThrow('upper(licence_no) is taken by another row')
+    ).rejects.toThrow('holds this licence')
   })
 })
 
