@@ -1,6 +1,7 @@
 /** A licence is claimed by anybody and held by one: who, an admin decides. */
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
+import { edit } from '../admin/studio.ts'
 import { signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { fieldRefusal, refusal } from '../support/problems.ts'
@@ -31,8 +32,7 @@ const decide = (id: string, decision: string, by = admin) =>
   by.post(`/admin/moderation/${id}/decide`, { decision, reason: 'رقم الترخيص' })
 const setStatus = (id: string, status: string, by = admin) =>
   by.patch(`/admin/identities/${id}/status`, { status, reason: 'رقم الترخيص' })
-const setByHand = (id: string, status: string) =>
-  database().query('update public.identities set status = $2 where id = $1', [id, status])
+const setByHand = (id: string, status: string) => edit('identities', id, { status })
 const statusOf = async (id: string, by: Person) =>
   (await by.get(`/auth/identities/${id}`)).body.status
 
@@ -113,19 +113,12 @@ test('Studio refuses a second holder with a sentence, whatever is changed there'
   expect(rows).toEqual([{ claims: 'office مكتب السور العقاري (active)' }])
   const third = await claim(await signUp(), { licenceNo: `${licenceNo}-3` })
   await setByHand(third, 'active')
-  const correct = (to: string) =>
-    database().query('update public.organisations set licence_no = $2 where identity_id = $1', [
-      third,
-      to,
-    ])
+  const correct = (licence_no: string) =>
+    edit('organisations', third, { licence_no }, 'identity_id')
   await expect(correct(licenceNo)).rejects.toMatchObject(sentence)
   await correct(`${licenceNo}-4`)
-  await expect(
-    database().query(
-      'update public.organisations set holds_licence = false where identity_id = $1',
-      [held],
-    ),
-  ).rejects.toThrow(/identities.status/)
+  await expect(edit('organisations', held, { holds_licence: false }, 'identity_id'))
+    .rejects.toThrow(/identities.status/)
 })
 
 test('of ten claims that are approved at once one holds the licence', async () => {
