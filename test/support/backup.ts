@@ -16,7 +16,8 @@ export const copyFolder = (from: string, to: string) =>
     to,
   ])
 
-export async function backUp(stack: Stack, copy: string): Promise<void> {
+/** As the superuser of a stack. */
+export async function adminOf(stack: Stack): Promise<pg.Client> {
   const admin = new pg.Client({
     connectionString: stack.databaseUrl.replace(
       /postgres:[^@]+@/,
@@ -24,6 +25,11 @@ export async function backUp(stack: Stack, copy: string): Promise<void> {
     ),
   })
   await admin.connect()
+  return admin
+}
+
+export async function backUp(stack: Stack, copy: string): Promise<void> {
+  const admin = await adminOf(stack)
   await admin.query(`select pg_backup_start('drill', true)`)
   copyFolder(stack.folder, copy)
   const { rows } = await admin.query('select labelfile from pg_backup_stop(false)')

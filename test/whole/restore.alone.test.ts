@@ -10,10 +10,11 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { invariants } from './invariant-checks.ts'
-import { backUp, copyFolder } from '../support/backup.ts'
+import { adminOf, backUp, copyFolder } from '../support/backup.ts'
 import { completeFields } from '../support/listings.ts'
 import { jpeg } from '../support/pictures.ts'
 import { freePorts, startStack } from '../support/stack.ts'
+import { waitUntil } from '../support/wait.ts'
 
 type Person = { token: string; identityId: string }
 
@@ -237,16 +238,17 @@ test('MIG-05 a database that was put back is compared with what went on without 
     expect(code).toBe(2)
 
     // As the functions see it whose secret is newer than the backup.
-    const client = new pg.Client({ connectionString: restored.databaseUrl })
-    await client.connect()
-    await client.query(`alter role facade password 'of-an-hour-before'`)
-    await client.query(
+    const admin = await adminOf(restored)
+    await admin.query(`alter role facade password 'of-an-hour-before'`)
+    await admin.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'facade'`,
     )
-    await client.end()
-    const shut = await restoreCheck(environment, `--since=${since}`)
-    expect(shut.output).toContain('the functions do not reach the database')
-    expect(shut.output).toContain('nobody knows which deletions to repeat')
+    await admin.end()
+    await waitUntil('it is told', async () => {
+      const { output } = await restoreCheck(environment, `--since=${since}`)
+      expect(output).toContain('nobody knows which deletions to repeat')
+      return output.includes('the functions do not reach the database')
+    })
   } finally {
     await (restored ?? stack).stop()
     tap.server.close()

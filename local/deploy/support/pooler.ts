@@ -16,15 +16,20 @@ export async function startPooler(database: string): Promise<{ url: string; stop
   const target = new URL(database)
   const open = new Set<Socket>()
   const server = createServer((client) => {
-    client.once('data', (first) => {
-      const way = connect(Number(target.port), target.hostname)
-      for (const socket of [client, way]) {
-        open.add(socket)
-        socket.on('error', () => {}).once('close', () => (client.destroy(), way.destroy()))
-      }
-      way.write(first.readUInt32BE(4) === protocol ? renamed(first) : first)
-      client.pipe(way).pipe(client)
-    })
+    const way = connect(Number(target.port), target.hostname)
+    for (const socket of [client, way]) {
+      open.add(socket)
+      socket.on('error', () => {}).once('close', () => (client.destroy(), way.destroy()))
+    }
+    // A request for TLS may come first, which the database answers.
+    const begin = (message: Buffer) => {
+      const isStart = message.readUInt32BE(4) === protocol
+      way.write(isStart ? renamed(message) : message)
+      if (isStart) client.pipe(way)
+      else client.once('data', begin)
+    }
+    client.once('data', begin)
+    way.pipe(client)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = new URL(database)
