@@ -4,15 +4,7 @@ import pg from 'pg'
 import { expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
 import { readStack } from '../../local/stack/stack.ts'
-import {
-  database,
-  guest,
-  newEmail,
-  type Person,
-  projectUrl,
-  signIn,
-  signUp,
-} from '../support/client.ts'
+import { database, guest, newEmail, projectUrl, signIn, signUp } from '../support/client.ts'
 import { countSessions, requestResetCode, signUpByPhone } from '../support/codes.ts'
 import { notificationsOf } from '../support/notifications.ts'
 import { refusal } from '../support/problems.ts'
