@@ -23074,13 +23074,13 @@ comment on column private.review_totals.histogram is
   'How many shown reviews gave 1, 2, 3, 4 and 5.';
 
 create table private.review_notices (
-  author_identity_id uuid not null references public.identities (id) on delete cascade,
+  author_account_id uuid not null references public.accounts (id) on delete cascade,
   subject_identity_id uuid not null references public.identities (id) on delete cascade,
-  primary key (author_identity_id, subject_identity_id)
+  primary key (author_account_id, subject_identity_id)
 );
 comment on table private.review_notices is
-  'Who has been told, or could have been, that whom reviewed them: once, however often a review is '
-  'deleted and written again. Gone when either identity is closed.';
+  'Whose reviews of whom have been told: once, however often one is deleted and written again. Goes '
+  'with the account.';
 create index review_notices_subject_idx on private.review_notices (subject_identity_id);
 
 alter table public.reviews enable row level security;
@@ -23439,8 +23439,8 @@ begin
   where identities.id = create_review.identity_id;
   perform private.check_may_review(author_id, subject, create_review.property_id);
 
-  insert into private.review_notices (author_identity_id, subject_identity_id)
-  values (author_id, subject.id)
+  insert into private.review_notices (author_account_id, subject_identity_id)
+  values (private.account_id(), subject.id)
   on conflict do nothing;
   is_first := found;
   insert into public.reviews (
@@ -23654,9 +23654,6 @@ begin
     where reviews.id = review_id;
   end loop;
   if author.closed then
-    delete from private.review_notices
-    where update_reviews_of_author.identity_id
-      in (review_notices.author_identity_id, review_notices.subject_identity_id);
     update public.reviews set reply = null, replied_at = null
     where reviews.subject_identity_id = update_reviews_of_author.identity_id
       and reviews.reply is not null;
@@ -23695,6 +23692,8 @@ begin
     perform private.update_reviews_of_author(identities.id)
     from public.identities
     where identities.account_id = new.id;
+  else
+    delete from private.review_notices where review_notices.author_account_id = new.id;
   end if;
   return null;
 end
@@ -25008,11 +25007,14 @@ begin
     and notifications.kind = withdraw_notification.kind
     and notifications.entity_id = withdraw_notification.entity_id
   for update;
-  perform private.lock_devices(array[account_id]);
-  delete from private.push_outbox
-  where push_outbox.account_id = withdraw_notification.account_id
-    and push_outbox.data @> jsonb_build_object(
-      'kind', withdraw_notification.kind, 'entityId', withdraw_notification.entity_id);
+  delete from private.push_outbox where push_outbox.id in (
+    select waiting.id from private.push_outbox as waiting
+    where waiting.account_id = withdraw_notification.account_id
+      and waiting.data @> jsonb_build_object(
+        'kind', withdraw_notification.kind, 'entityId', withdraw_notification.entity_id)
+    order by waiting.device_id, waiting.collapse_key -- as private.lock_devices
+    for update
+  );
   delete from public.notifications
   where notifications.account_id = withdraw_notification.account_id
     and notifications.kind = withdraw_notification.kind
@@ -25217,28 +25219,6 @@ create trigger reviews_withdraw_notifications_when_hidden
   after update of hidden_at on public.reviews
   for each row when (new.hidden_at is not null and old.hidden_at is null)
   execute function private.on_review_gone();
-
-create function private.withdraw_pushes_of_blocked() returns trigger
-  language plpgsql
-  security definer -- writes a closed table, for whoever blocks
-  set search_path = ''
-as $$
-begin
-  perform private.lock_devices(array[new.account_id]);
-  delete from private.push_outbox
-  using public.identities
-  where push_outbox.account_id = new.account_id
-    and identities.id = push_outbox.from_identity_id
-    and identities.account_id = new.blocked_account_id;
-  return null;
-end
-$$;
-comment on function private.withdraw_pushes_of_blocked is
-  'What somebody said before being blocked is not pushed any more.';
-
-create trigger blocks_withdraw_pushes
-  after insert on public.blocks
-  for each row execute function private.withdraw_pushes_of_blocked();
 
 -- sql/13_notifications/6_events_listings.sql
 
@@ -25895,6 +25875,10 @@ as $$
           or notifications.read_at is not null
           or sessions.id is null
           or not private.may_act(accounts)
+          or private.are_blocked(waiting.account_id, (
+            select identities.account_id from public.identities
+            where identities.id = waiting.from_identity_id
+          ))
         )
       limit 1000
       for update of waiting skip locked
@@ -25905,7 +25889,8 @@ as $$
 $$;
 comment on function private.drop_pushes is
   'Job: drops pushes that are too old, were tried often enough or twice lost in a crash, have been '
-  'read meanwhile, or are for somebody who may not sign in or has signed out.';
+  'read meanwhile, are for somebody who may not sign in or has signed out, or quote somebody across '
+  'a block.';
 
 create function private.claim_pushes(batch integer) returns json
   language plpgsql
@@ -26446,7 +26431,8 @@ create table private.needed_rows (
 );
 comment on table private.needed_rows is
   'Rows that have to be there: the rates, settings, places and words of the release, the free plan, '
-  'the wallets of the system, the buckets. One that is gone is an alarm.';
+  'the wallets of the system, the buckets. One that is gone is an alarm. Stays: as many as a '
+  'release has.';
 alter table private.needed_rows enable row level security;
 create policy "nobody but functions of their owner" on private.needed_rows using (false);
 
@@ -26703,7 +26689,7 @@ begin
         'A listing is deleted by setting status to deleted. It keeps its owner, type and number; '
         'times, counts and what it copies from owner, auction and state are set by triggers; '
         'pending changes are decided at POST /admin/moderation/:id/decide, or in the SQL editor by '
-        'select private.decide_property(id, true or false, reason).'),
+        'select private.decide_property(id, true or false, reason, version).'),
       ('public.price_history', '', '', '{}',
         'The history of prices is what happened: change price of the listing.'),
       ('public.auctions', '', '', '{}',
