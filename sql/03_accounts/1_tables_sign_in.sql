@@ -146,7 +146,7 @@ create table private.announced_passwords (
 );
 comment on table private.announced_passwords is
   'New passwords that the facade has begun to set and Auth has not yet written; each serves once. Auth '
-  'writes none without. Gone with it, or by a job.';
+  'writes none without. Cleaned by private.purge_social_tokens.';
 comment on column private.announced_passwords.session_id is
   'Whose session it is set in, which stays; null where a code is the proof and every session ends.';
 comment on column private.announced_passwords.expires_at is
