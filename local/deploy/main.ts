@@ -9,6 +9,7 @@ import { settings as functionSettings } from '../../functions/_shared/settings.t
 import { variables } from '../environment.ts'
 import { UserError } from '../stack/user-error.ts'
 import { errorLines, supabase, writeProject } from '../schema/cli.ts'
+import { allOrNone } from './all-or-none.ts'
 import { checkConfig, configFile, configText, withoutDeferred } from './config-file.ts'
 import { differences, foreignThings, notOurs } from './check.ts'
 import { isFacadeShut, openDatabase, refreshTokens } from './database.ts'
@@ -133,7 +134,10 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
       return 'as in config.toml'
     }],
     ['functions', async () => {
-      await cli(input, ['functions', 'deploy', '--use-api'])
+      await allOrNone(
+        input.apiUrl,
+        (apiUrl) => cli({ ...input, apiUrl }, ['functions', 'deploy', '--use-api']),
+      )
       const live = await management.get<{ slug: string; version: number }[]>('/functions')
       const lost = config.functions.filter((name) => !live.some(({ slug }) => slug === name))
       if (lost.length) throw new UserError(`The project does not have them: ${lost.join(', ')}.`)
