@@ -29,6 +29,9 @@ create table private.search_documents (
   lat double precision,
   lng double precision,
   place extensions.cube,
+  floor_no smallint,
+  plot_position text,
+  block text,
   document tsvector not null
 )
 -- An index tells all of a row alone where vacuum has been since the row was written, and the newest,
@@ -43,6 +46,8 @@ comment on column private.search_documents.lat is
   'Degrees north as shown: searching by the true place would reveal it.';
 comment on column private.search_documents.lng is 'Degrees east as shown.';
 comment on column private.search_documents.place is 'The place shown, as private.earth_point.';
+comment on column private.search_documents.block is
+  'As private.search_block writes it; null where others do not see it.';
 comment on column private.search_documents.document is
   'Its words, and a term with a colon for what filters ask: area:salmiya, bedrooms:3 (3 or more).';
 

@@ -32,6 +32,20 @@ comment on function private.search_bucket is
   'The number of the bucket of an amount, each a quarter wider than the one before: a term of the '
   'text index.';
 
+create function private.search_block(block text) returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+begin
+  return nullif(regexp_replace(
+    replace(private.search_text(block), ' ', ''), '^(قطعه|ق|block)(?=[0-9])', ''), '');
+end
+$$;
+comment on function private.search_block is
+  'A block as searches compare it: 5 for ٥ and قطعة 5; null for nothing.';
+
 create function private.search_document(property public.properties)
   returns private.search_documents
   language plpgsql
@@ -45,7 +59,11 @@ declare
     property.furnished, property.is_direct, property.request_year, property.owner_identity_id,
     property.owner_type, property.owner_verified,
     coalesce(property.published_at, property.created_at), property.auction_ends_at,
-    property.drop_pct, property.drop_until, property.shown_lat, property.shown_lng, null, null
+    property.drop_pct, property.drop_until, property.shown_lat, property.shown_lng, null,
+    property.floor_no, property.plot_position,
+    case when private.shows_street(property.location_precision) then
+      private.search_block(property.block) end,
+    null
   );
 begin
   if property.shown_lat is not null then
@@ -62,6 +80,9 @@ begin
     'governorate:' || property.governorate_id,
     'area:' || property.area_id,
     'furnished:' || property.furnished,
+    'floor:' || property.floor_no,
+    'plot:' || property.plot_position,
+    'block:' || answer.block,
     'price:' || private.search_bucket(property.price),
     'size:' || private.search_bucket(property.area_m2),
     case when property.is_direct then 'is:direct' end,

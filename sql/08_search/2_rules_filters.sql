@@ -13,7 +13,7 @@ create type private.search_filters as (
   area_m2_max numeric,
   bedrooms_min smallint,
   bathrooms_min smallint,
-  furnished text,
+  furnished text[],
   is_direct boolean,
   verified_only boolean,
   posted_since timestamptz,
@@ -21,7 +21,11 @@ create type private.search_filters as (
   near double precision[],
   company_id uuid,
   request_year_min smallint,
-  request_year_max smallint
+  request_year_max smallint,
+  floor_min smallint,
+  floor_max smallint,
+  plot_position text[],
+  block text
 );
 comment on type private.search_filters is
   'Filters as they were parsed; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km.';
@@ -137,16 +141,21 @@ begin
     when name = 'type' then
       problem := case when value not in ('"SALE"', '"RENT"', '"EXCHANGE"') then 'invalid' end;
       return;
-    when name in ('usage', 'furnished') then
+    when name = 'usage' then
       problem := case
         when not private.are_codes(name, jsonb_build_array(value)) then 'invalid' end;
       return;
-    when name in ('kinds', 'governorateIds', 'areaIds') then
+    when name in ('kinds', 'governorateIds', 'areaIds', 'furnished', 'plotPosition') then
+      if name = 'furnished' and jsonb_typeof(value) = 'string' then
+        value := jsonb_build_array(value);
+      end if;
       problem := case
         when jsonb_typeof(value) <> 'array' then 'invalid'
         when jsonb_array_length(value) > 200 then 'too_big'
         when not private.are_codes(
-          case name when 'kinds' then 'kind' when 'areaIds' then 'area' else 'governorate' end,
+          case name when 'kinds' then 'kind' when 'areaIds' then 'area'
+            when 'governorateIds' then 'governorate' when 'plotPosition' then 'plot_position'
+            else name end,
           value) then 'invalid'
       end;
       -- An empty list does not filter, and a code that is named twice counts once.
@@ -173,6 +182,15 @@ begin
       parsed := private.parse_number('number', value, 0, 10000000);
     when name in ('bedroomsMin', 'bathroomsMin') then
       parsed := private.parse_number('integer', value, 0, 100);
+    when name in ('floorMin', 'floorMax') then
+      parsed := private.parse_number('integer', value, -10, 200);
+    when name = 'block' then
+      clean := to_jsonb(private.search_block(value #>> '{}'));
+      problem := case
+        when jsonb_typeof(value) <> 'string' or clean is null then 'invalid'
+        when char_length(value #>> '{}') > 30 then 'too_big'
+      end;
+      return;
     when name in ('requestYearMin', 'requestYearMax') then
       parsed := private.parse_number('integer', value, 1950, 2100);
     when name = 'postedSince' then
@@ -231,7 +249,8 @@ begin
     from (values
       ('priceMin', answer.price_min > answer.price_max),
       ('areaM2Min', answer.area_m2_min > answer.area_m2_max),
-      ('requestYearMin', answer.request_year_min > answer.request_year_max)
+      ('requestYearMin', answer.request_year_min > answer.request_year_max),
+      ('floorMin', answer.floor_min > answer.floor_max)
     ) as rule (path, broken)
     where broken
   ));

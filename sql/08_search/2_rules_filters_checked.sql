@@ -13,9 +13,12 @@ create type private.facade_filters as (
   "areaM2Max" numeric,
   "bedroomsMin" smallint,
   "bathroomsMin" smallint,
-  furnished text,
+  furnished text[],
   "isDirect" boolean,
-  "verifiedOnly" boolean
+  "verifiedOnly" boolean,
+  "floorMin" smallint,
+  "floorMax" smallint,
+  "plotPosition" text[]
 );
 comment on type private.facade_filters is
   'The filters that need no parsing, by their names in JSON.';
@@ -32,10 +35,11 @@ begin
     when 'governorate' then
       return cardinality(codes) = (
         select count(*) from public.governorates where governorates.id = any (codes));
-    when 'kind' then
+    else
       return cardinality(codes) = (
         select count(*) from public.vocabularies
-        where vocabularies.vocabulary = 'kind' and vocabularies.code = any (codes));
+        where vocabularies.vocabulary = are_known_codes.vocabulary
+          and vocabularies.code = any (codes));
   end case;
 end
 $$;
@@ -52,16 +56,19 @@ declare
   asked private.facade_filters;
   given private.search_filters;
 begin
-  if filters ?| '{postedSince,bbox,near,companyId,requestYearMin,requestYearMax}' then
+  if filters ?| '{postedSince,bbox,near,companyId,requestYearMin,requestYearMax,block}'
+    or jsonb_typeof(filters -> 'furnished') = 'string' then
     return private.parse_search_filters(filters, strategy);
   end if;
   asked := jsonb_populate_record(null::private.facade_filters, filters);
   given := row(
     asked.type, nullif(asked.kinds, '{}'), asked.usage, nullif(asked."governorateIds", '{}'),
     nullif(asked."areaIds", '{}'), asked."priceMin", asked."priceMax", asked."areaM2Min",
-    asked."areaM2Max", asked."bedroomsMin", asked."bathroomsMin", asked.furnished, asked."isDirect",
-    asked."verifiedOnly", null, null, null, null, null, null);
+    asked."areaM2Max", asked."bedroomsMin", asked."bathroomsMin", nullif(asked.furnished, '{}'),
+    asked."isDirect", asked."verifiedOnly", null, null, null, null, null, null, asked."floorMin",
+    asked."floorMax", nullif(asked."plotPosition", '{}'), null);
   if given.price_min > given.price_max or given.area_m2_min > given.area_m2_max
+    or given.floor_min > given.floor_max
     or greatest(scale(given.price_min), scale(given.price_max), scale(given.area_m2_min),
       scale(given.area_m2_max)) > 3
     -- What is null would not keep the codes from being looked up.
@@ -70,7 +77,11 @@ begin
     or coalesce(cardinality(given.governorate_ids), 0) > 1
       and not private.are_known_codes('governorate', given.governorate_ids)
     or coalesce(cardinality(given.kinds), 0) > 1
-      and not private.are_known_codes('kind', given.kinds) then
+      and not private.are_known_codes('kind', given.kinds)
+    or coalesce(cardinality(given.furnished), 0) > 1
+      and not private.are_known_codes('furnished', given.furnished)
+    or coalesce(cardinality(given.plot_position), 0) > 1
+      and not private.are_known_codes('plot_position', given.plot_position) then
     -- It says what is wrong, if anything is.
     return private.parse_search_filters(filters, strategy);
   end if;

@@ -40,7 +40,7 @@ begin
     case when wanted.bathrooms_min is not null then
       'search_documents.bathrooms >= ($1).bathrooms_min' end,
     case when wanted.furnished is not null then
-      'search_documents.furnished = ($1).furnished' end,
+      'search_documents.furnished = any (($1).furnished)' end,
     case when wanted.is_direct is not null then
       'search_documents.is_direct = ($1).is_direct' end,
     case when wanted.verified_only then 'search_documents.owner_verified' end,
@@ -57,7 +57,12 @@ begin
     case when wanted.request_year_min is not null then
       'search_documents.request_year >= ($1).request_year_min' end,
     case when wanted.request_year_max is not null then
-      'search_documents.request_year <= ($1).request_year_max' end
+      'search_documents.request_year <= ($1).request_year_max' end,
+    case when wanted.floor_min is not null then 'search_documents.floor_no >= ($1).floor_min' end,
+    case when wanted.floor_max is not null then 'search_documents.floor_no <= ($1).floor_max' end,
+    case when wanted.plot_position is not null then
+      'search_documents.plot_position = any (($1).plot_position)' end,
+    case when wanted.block is not null then 'search_documents.block = ($1).block' end
   );
 end
 $$;
@@ -96,7 +101,15 @@ begin
       from unnest(wanted.governorate_ids) as code),
     (select '(' || string_agg(private.quote_lexeme('area:' || code), '|') || ')'
       from unnest(wanted.area_ids) as code),
-    private.quote_lexeme('furnished:' || wanted.furnished),
+    (select '(' || string_agg(private.quote_lexeme('furnished:' || code), '|') || ')'
+      from unnest(wanted.furnished) as code),
+    (select '(' || string_agg(private.quote_lexeme('plot:' || code), '|') || ')'
+      from unnest(wanted.plot_position) as code),
+    private.quote_lexeme('block:' || wanted.block),
+    -- Of a wide range the terms would be most floors that there are.
+    case when wanted.floor_max - wanted.floor_min <= 20 then (
+      select '(' || string_agg(private.quote_lexeme('floor:' || floor_no), '|') || ')'
+      from generate_series(wanted.floor_min::integer, wanted.floor_max) as floor_no) end,
     private.search_buckets('price', wanted.price_min, wanted.price_max),
     private.search_buckets('size', wanted.area_m2_min, wanted.area_m2_max),
     case when wanted.is_direct then '''is:direct''' end,

@@ -35,7 +35,7 @@ comment on function private.search_types is 'Where a search with plain filters h
 create function private.fits_plain_filters(
   facts private.search_facts, strategy text, types text[], kinds text[], governorate_ids text[],
   area_ids text[], price_min numeric, price_max numeric, area_m2_min numeric, area_m2_max numeric,
-  bedrooms_min smallint, bathrooms_min smallint, furnished text
+  bedrooms_min smallint, bathrooms_min smallint, furnished text[]
 ) returns boolean
   language sql
   stable
@@ -43,7 +43,7 @@ create function private.fits_plain_filters(
     (types is null or (facts).type = any (types))
     and (kinds is null or (facts).kind = any (kinds))
     and (bedrooms_min is null or (facts).bedrooms >= bedrooms_min)
-    and (fits_plain_filters.furnished is null or (facts).furnished = fits_plain_filters.furnished)
+    and (fits_plain_filters.furnished is null or (facts).furnished = any (fits_plain_filters.furnished))
     and (price_min is null or (facts).price >= price_min)
     and (price_max is null or (facts).price <= price_max)
     and (area_ids is null or (facts).area_id = any (area_ids))
@@ -168,7 +168,7 @@ declare
   area_m2_max constant numeric := wanted.area_m2_max;
   bedrooms_min constant smallint := wanted.bedrooms_min;
   bathrooms_min constant smallint := wanted.bathrooms_min;
-  furnishing constant text := wanted.furnished;
+  furnishing constant text[] := wanted.furnished;
 begin
   if area_id is not null and kind is not null then
     select array_agg(hits.property_id), array_agg(hits.published_at) into walk.ids, walk.keys

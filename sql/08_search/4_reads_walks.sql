@@ -12,7 +12,9 @@ create function private.has_plain_filters(strategy text, wanted private.search_f
     (has_plain_filters.wanted).usage, (has_plain_filters.wanted).is_direct,
     nullif((has_plain_filters.wanted).verified_only, false), (has_plain_filters.wanted).bbox,
     (has_plain_filters.wanted).near, (has_plain_filters.wanted).company_id,
-    (has_plain_filters.wanted).request_year_min, (has_plain_filters.wanted).request_year_max
+    (has_plain_filters.wanted).request_year_min, (has_plain_filters.wanted).request_year_max,
+    (has_plain_filters.wanted).floor_min, (has_plain_filters.wanted).floor_max,
+    (has_plain_filters.wanted).plot_position, (has_plain_filters.wanted).block
   ) = 0;
 comment on function private.has_plain_filters is
   'Whether private.search_facts tells all that a search asks.';

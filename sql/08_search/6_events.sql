@@ -31,13 +31,15 @@ create trigger properties_are_searched
       old.area_m2, old.bedrooms, old.bathrooms, old.furnished, old.is_direct, old.request_year,
       old.owner_type, old.owner_verified, old.published_at, old.auction_ends_at, old.drop_pct,
       old.drop_until, old.shown_lat, old.shown_lng, old.title_ar, old.title_en,
-      old.description_ar, old.description_en
+      old.description_ar, old.description_en, old.floor_no, old.plot_position, old.block,
+      old.location_precision
     ) is distinct from (
       new.listed, new.type, new.kind, new.usage, new.governorate_id, new.area_id, new.price,
       new.area_m2, new.bedrooms, new.bathrooms, new.furnished, new.is_direct, new.request_year,
       new.owner_type, new.owner_verified, new.published_at, new.auction_ends_at, new.drop_pct,
       new.drop_until, new.shown_lat, new.shown_lng, new.title_ar, new.title_en,
-      new.description_ar, new.description_en
+      new.description_ar, new.description_en, new.floor_no, new.plot_position, new.block,
+      new.location_precision
     )
   )
   execute function private.update_search_document();

@@ -13,6 +13,8 @@ const everything = `
     properties.bathrooms, properties.furnished, properties.is_direct, properties.governorate_id,
     properties.area_id, properties.request_year, properties.published_at, properties.shown_lat as lat,
     properties.shown_lng as lng, properties.drop_pct, properties.drop_until, auctions.ends_at,
+    properties.floor_no, properties.plot_position,
+    case when properties.location_precision is distinct from 'area' then properties.block end as block,
     identities.id as owner_id, identities.type as owner_type,
     coalesce(organisations.verified, false) as verified,
     private.search_words(concat_ws(' ',
@@ -57,7 +59,11 @@ const conditions: Record<string, (value: string) => string> = {
   areaM2Max: (value) => `size <= ${value}::numeric`,
   bedroomsMin: (value) => `bedrooms >= ${value}::integer`,
   bathroomsMin: (value) => `bathrooms >= ${value}::integer`,
-  furnished: (value) => `furnished = ${value}`,
+  furnished: (value) => `(${value} = '{}' or furnished = any (${value}::text[]))`,
+  floorMin: (value) => `floor_no >= ${value}::integer`,
+  floorMax: (value) => `floor_no <= ${value}::integer`,
+  plotPosition: (value) => `(${value} = '{}' or plot_position = any (${value}::text[]))`,
+  block: (value) => `regexp_replace(private.ascii_digits(block), '[^0-9]', '', 'g') = ${value}`,
   isDirect: (value) => `is_direct = ${value}::boolean`,
   verifiedOnly: (value) => `(verified or not ${value}::boolean)`,
   postedSince: (value) => `published_at >= ${value}::timestamptz`,
@@ -115,7 +121,7 @@ export class Oracle {
         where.push(`lng between ${west} and ${east} and lat between ${south} and ${north}`)
       } else if (name === 'near') {
         where.push(`${way(number(wanted.lat), number(wanted.lng))} <= ${number(wanted.km)}`)
-      } else where.push(conditions[name](value(wanted)))
+      } else where.push(conditions[name](value(name === 'furnished' ? [wanted].flat() : wanted)))
     }
     // To a thousandth of a millimetre: what two ways of computing it agree on.
     const order = sort === 'distance'

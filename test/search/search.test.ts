@@ -162,6 +162,10 @@ test.each<[string, Body]>([
   ['governorateIds', { governorateIds: ['hawalli', 'nosuch'] }],
   ['usage', { usage: 'nosuch', kinds: ['apartment'] }],
   ['furnished', { furnished: 'nosuch', fields: 'full' }],
+  ['furnished', { furnished: ['full', 'nosuch'] }],
+  ['plotPosition', { plotPosition: ['nosuch'] }],
+  ['plotPosition', { plotPosition: ['corner', 'nosuch'], areaIds: ['salmiya'] }],
+  ['block', { block: ' - ' }],
   ['kinds', { kinds: ['nosuch'], strategy: 'exchange', requestYearMin: 2000 }],
 ])(
   'a code of %s that is in no list is refused, alone and beside others: %j',
@@ -173,16 +177,17 @@ test.each<[string, Body]>([
   },
 )
 
-test.each(['priceMin', 'areaM2Min', 'requestYearMin'])(
+test.each(['priceMin', 'areaM2Min', 'requestYearMin', 'floorMin'])(
   '%s above its maximum is refused',
   async (name) => {
     const max = name.replace('Min', 'Max')
     const strategy = 'exchange'
-    expect(await search({ strategy, [name]: 2001, [max]: 2000 })).toMatchObject({
+    const [less, more] = name === 'floorMin' ? [3, 4] : [2000, 2001]
+    expect(await search({ strategy, [name]: more, [max]: less })).toMatchObject({
       status: 422,
       body: { error: { code: 'range_invalid', fields: [{ path: name, code: 'range_invalid' }] } },
     })
-    expect(await search({ strategy, [name]: 2000, [max]: 2000 })).toMatchObject({ status: 200 })
+    expect(await search({ strategy, [name]: less, [max]: less })).toMatchObject({ status: 200 })
   },
 )
 
@@ -305,4 +310,49 @@ test('FAV-05 a search shows what the caller has saved, to nobody else', async ()
   expect(await saved(seller)).toBe(false)
   expect(await saved(guest)).toBe(false)
   expect((await buyer.get(`/search?q=${q}`)).body.items[0].isFavorite).toBe(true)
+})
+
+test('floor, block, position of the plot and furnishing narrow a search, alone and together', async () => {
+  const word = uniqueWord()
+  const made = async (fields: Body) =>
+    (await publishListing(seller, { descriptionAr: word, type: 'RENT', ...fields })).id
+  const location = { lat: 29.33, lng: 48.07, precision: 'block' }
+  const ground = await made({ floorNo: 0, furnished: 'none', block: 'قطعة ٥', location })
+  const third = await made({ floorNo: 3, furnished: 'partial', block: '12', location })
+  const corner = await made({ kind: 'house', plotPosition: 'corner', landAreaM2: 400, block: '5' })
+  const other = await made({ furnished: 'full', plotPosition: 'front_back' })
+
+  const cases: [Body, string[]][] = [
+    [{ floorMin: 0 }, [third, ground]],
+    [{ floorMax: 2 }, [ground]],
+    [{ floorMin: 1, floorMax: 3 }, [third]],
+    [{ block: '5' }, [corner, ground]],
+    [{ block: 'ق ٥', floorMax: 0 }, [ground]],
+    [{ plotPosition: ['corner'] }, [corner]],
+    [{ plotPosition: ['corner', 'front_back'] }, [other, corner]],
+    [{ furnished: ['partial', 'full'] }, [other, third]],
+    [{ furnished: 'none' }, [ground]],
+    [{ furnished: ['partial', 'full'], floorMin: 1, block: '12' }, [third]],
+    [{ plotPosition: [], furnished: [] }, [other, corner, third, ground]],
+  ]
+  for (const [filters, expected] of cases) {
+    for (const sort of ['newest', 'area_desc']) {
+      const found = await search({ q: word, sort, ...filters })
+      expect([filters, ids(found).toSorted()]).toEqual([filters, expected.toSorted()])
+    }
+    const query = Object.entries({ q: word, ...filters }).filter(([, value]) => value.length !== 0)
+      .map(([name, value]) => [name, String(value)])
+    expect([filters, ids(await quick(Object.fromEntries(query)))]).toEqual([filters, expected])
+  }
+})
+
+test('a block that others do not see is not found by it', async () => {
+  const word = uniqueWord()
+  const location = { lat: 29.33, lng: 48.07, precision: 'area' }
+  const fields = { descriptionAr: word, block: '7', location }
+  const { id } = await publishListing(seller, fields)
+  expect(ids(await search({ q: word, block: '7' }))).toEqual([])
+  const shown = { location: { ...location, precision: 'block' } }
+  expect(await seller.patch(`/properties/${id}`, shown)).toMatchObject({ status: 200 })
+  expect(ids(await search({ q: word, block: '7' }))).toEqual([id])
 })

@@ -58,7 +58,7 @@ const listings = `
     owner_identity_id, owner_type, type, status, kind, usage, title_ar, title_en, description_ar,
     price, land_area_m2, built_area_m2, bedrooms, bathrooms, furnished, is_direct, governorate_id,
     area_id, lat, lng, location_precision, request_year, required_year, created_at, published_at,
-    expires_at
+    expires_at, floor_no, plot_position, block
   )
   select
     owners[owner], 'individual', type,
@@ -84,7 +84,9 @@ const listings = `
     case when c < 0.9 then (array['exact', 'block', 'area'])[1 + floor(d * 3)] end,
     case when type = 'EXCHANGE' and a < 0.8 then 1980 + floor(b * 40) end,
     case when type = 'EXCHANGE' and a < 0.8 then 1990 end,
-    born, born, now() + interval '20 days'
+    born, born, now() + interval '20 days', nullif(floor(d * 9), 8) - 1,
+    (array['corner', 'front_back', 'two_streets', null])[1 + floor(b * 4)],
+    (array['3', '٣', 'قطعة 3', 'ق ١١', null])[1 + floor(a * 5)]
   from drawn
   join places on places.n = drawn.place
   join kinds on kinds.n = drawn.kind
@@ -244,7 +246,12 @@ export function randomSearch(
   draw(12, () => (filters.areaM2Max = some([400, 800])))
   draw(12, () => (filters.bedroomsMin = some([0, 1, 3, 6, 7])))
   draw(10, () => (filters.bathroomsMin = some([1, 3])))
-  draw(8, () => (filters.furnished = some(['none', 'partial', 'full'])))
+  draw(8, () => (filters.furnished = some(['none', 'partial', ['full'], ['none', 'full'], []])))
+  draw(6, () => (filters.floorMin = some([-1, 0, 2, 5])))
+  draw(6, () => (filters.floorMax = some([0, 3, 6])))
+  if (filters.floorMin > filters.floorMax) delete filters.floorMin
+  draw(6, () => (filters.plotPosition = some([['corner'], ['corner', 'front_back'], []])))
+  draw(6, () => (filters.block = some(['3', '11', '12'])))
   draw(8, () => (filters.isDirect = roll(2) === 0))
   draw(8, () => (filters.verifiedOnly = roll(2) === 0))
   draw(8, () => (filters.postedSince = new Date(Date.now() - roll(900) * 3_600_000).toISOString()))

@@ -9,6 +9,7 @@ const bounds = { minimum: 0, maximum: 99_999_999_999.999 }
 const money = Money.min(bounds.minimum).max(bounds.maximum).openapi(bounds)
 const size = z.number().min(0).max(10_000_000)
 const rooms = z.int().min(0).max(100)
+const floor = z.int().min(-10).max(200)
 const year = z.int().min(1950).max(2100)
 
 const Near = z.strictObject({
@@ -30,6 +31,10 @@ const about = {
   areaM2Max: 'At most this area in square metres: the plot, or else the built area.',
   bedroomsMin: 'At least so many bedrooms.',
   bathroomsMin: 'At least so many bathrooms.',
+  furnished: 'Furnished so, or so: codes of `furnished` in `GET /meta/enums`.',
+  floorMin: 'On this floor or higher; 0 is the ground floor.',
+  floorMax: 'On this floor or lower; 0 is the ground floor.',
+  plotPosition: 'A plot that lies so, or so: codes of `plotPosition` in `GET /meta/enums`.',
   isDirect: 'true: from owners without a broker; false: all others.',
   verifiedOnly: 'true: of verified companies and offices only.',
   near: 'Within a distance of a place.',
@@ -39,7 +44,9 @@ const about = {
 const common = {
   type: Type.optional().describe('What is offered.'),
   usage: code.optional().describe(codeOf('usage')),
-  furnished: code.optional().describe(codeOf('furnished')),
+  block: z.string().min(1).max(30).optional().describe(
+    'In this block, as it is written or said: 5 is ٥ and قطعة 5.',
+  ),
   postedSince: z.iso.date().or(Time).optional().openapi({
     description: 'First published since a point in time, or a date: from its beginning in Kuwait.',
     example: '2026-11-01',
@@ -58,6 +65,18 @@ export const jsonFilters = {
   areaM2Max: size.optional().describe(about.areaM2Max),
   bedroomsMin: rooms.optional().describe(about.bedroomsMin),
   bathroomsMin: rooms.optional().describe(about.bathroomsMin),
+  furnished: z.preprocess(
+    (given) => typeof given === 'string' ? [given] : given,
+    z.array(code).max(200),
+  ).optional().openapi({
+    type: 'array',
+    items: { type: 'string', minLength: 1, maxLength: 60 },
+    maxItems: 200,
+    description: `${about.furnished} A single code is taken as well.`,
+  }),
+  floorMin: floor.optional().describe(about.floorMin),
+  floorMax: floor.optional().describe(about.floorMax),
+  plotPosition: z.array(code).max(200).optional().describe(about.plotPosition),
   isDirect: z.boolean().optional().describe(about.isDirect),
   verifiedOnly: z.boolean().optional().describe(about.verifiedOnly),
   bbox: BoxNumbers.optional().describe('In a box: minLng, minLat, maxLng, maxLat; cut to Kuwait.'),
@@ -97,6 +116,10 @@ export const queryFilters = {
   areaM2Max: numberInQuery(size, about.areaM2Max),
   bedroomsMin: numberInQuery(rooms, about.bedroomsMin),
   bathroomsMin: numberInQuery(rooms, about.bathroomsMin),
+  furnished: codesInQuery(about.furnished),
+  floorMin: numberInQuery(floor, about.floorMin),
+  floorMax: numberInQuery(floor, about.floorMax),
+  plotPosition: codesInQuery(about.plotPosition),
   isDirect: booleanInQuery(about.isDirect),
   verifiedOnly: booleanInQuery(about.verifiedOnly),
   bbox: z.preprocess(numbers, BoxNumbers).optional().openapi({
