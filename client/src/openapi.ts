@@ -1390,7 +1390,7 @@ export interface paths {
         };
         /**
          * Get the listings in a box: clusters below zoom 15, points above
-         * @description Below zoom 15 clusters, from 15 on points. The box is cut to Kuwait; one that lies outside is 422 `bbox_invalid`.
+         * @description Below zoom 15 clusters, from 15 on points. The box is cut to Kuwait; one that lies outside is 422 `bbox_invalid`. Of `q` only what fits is shown: nothing is left out or guessed.
          */
         get: operations["list_map_listings"];
         put?: never;
@@ -4435,8 +4435,9 @@ export interface components {
         MapClusters: {
             /** @description Largest first, at most 5,000. */
             clusters: components["schemas"]["MapCluster"][];
-            /** @description Counted from a sample. */
+            /** @description Counted from a sample: a cell with less than a thousandth of all may be missing. */
             approximate: boolean;
+            understood: components["schemas"]["Understood"];
         };
         /** @description Listings that lie near one another. */
         MapCluster: {
@@ -4452,10 +4453,32 @@ export interface components {
             lng: number;
             /** @description How many listings it stands for. */
             count: number;
-            /** @description Their lowest price, in dinars; null where none has one. */
+            /** @description Their lowest price, in dinars; null where none has one, and where counts are approximate. */
             minPrice: components["schemas"]["Money"] | null;
             /** @description The bounds of its listings: minLng, minLat, maxLng, maxLat. */
             bbox: number[];
+        };
+        /** @description What `q` was understood as; null without it, and where it is literal. */
+        Understood: {
+            /** @description What was read. Kinds, places and the block are also found in the text of a listing. */
+            found: components["schemas"]["UnderstoodItem"][];
+            /** @description The words that were not read, and are looked for. */
+            words: string[];
+            /** @description What was left out: phones, a price of no known type, types that exclude each other, and where otherwise nothing would be found, unknown words, numbers, size, rooms, floor or block. */
+            ignored: string[];
+            /** @description Given filters that exclude what was read: then nothing is found. */
+            conflicts: string[];
+            /** @description The strategy that has what was asked, where the one searched has not: then nothing is found. */
+            strategy: string | null;
+        } | null;
+        /** @description Words of a query that were read. */
+        UnderstoodItem: {
+            /** @description The filter that it is: `type`, `kinds`, `areaIds`, `governorateIds`, `priceMin` … or `refNo`. */
+            field: string;
+            /** @description Its value, as a query string has it: lists with commas. */
+            value: string;
+            /** @description The words that say so. */
+            text: string;
         };
         /** @description What a map shows from zoom 15 on. */
         MapPoints: {
@@ -4463,6 +4486,7 @@ export interface components {
             points: components["schemas"]["MapPoint"][];
             /** @description Whether there are more than are shown. */
             truncated: boolean;
+            understood: components["schemas"]["Understood"];
         };
         /** @description A listing on the map. */
         MapPoint: {
@@ -5170,6 +5194,10 @@ export interface components {
             items: (components["schemas"]["Card"] | components["schemas"]["Property"])[];
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
+            /** @description The index on this page of the first listing that fits only where something of `q` is left out or guessed; null where all fit. */
+            similarFrom: number | null;
+            /** @description What `q` was understood as: on the first page; null without `q`, and where it is literal. */
+            understood: components["schemas"]["Understood"];
         };
         /** @description A strategy, words and filters; all of them have to fit. */
         Search: {
@@ -5179,8 +5207,8 @@ export interface components {
              */
             strategy: "standard" | "exchange" | "auction" | "deal" | "company";
             /**
-             * @description Words in any order; what looks like them follows where fewer than 5 of the strategy have them, before any filter.
-             * @example شقة السالمية
+             * @description What somebody types. Kinds, places, types, furnishing, positions of the plot, and numbers with their unit or bound are read (`understood`); the other words are found in any order.
+             * @example شقة للايجار السالمية غرفتين
              */
             q?: string;
             /** @description nextCursor of the page before; nothing for the first page. */
@@ -5190,6 +5218,8 @@ export interface components {
              * @enum {string}
              */
             fields?: "card" | "full";
+            /** @description true: every word of `q` is only a word; nothing of it is read as a kind, place, type or number. */
+            literal?: boolean;
             /**
              * @description newest, but drop_desc of deals and ends_at of auctions, which are for them alone; distance needs near. A listing without a price is the last by price.
              * @enum {string}
@@ -5204,8 +5234,8 @@ export interface components {
             type?: "SALE" | "RENT" | "EXCHANGE";
             /** @description A code of `usage` at `GET /meta/enums`. */
             usage?: string;
-            /** @description A code of `furnished` at `GET /meta/enums`. */
-            furnished?: string;
+            /** @description In this block, as it is written or said: 5 is ٥ and قطعة 5. */
+            block?: string;
             /**
              * @description First published since a point in time, or a date: from its beginning in Kuwait.
              * @example 2026-11-01
@@ -5234,6 +5264,14 @@ export interface components {
             bedroomsMin?: number;
             /** @description At least so many bathrooms. */
             bathroomsMin?: number;
+            /** @description Furnished so, or so: codes of `furnished` in `GET /meta/enums`. A single code is taken as well. */
+            furnished?: string[];
+            /** @description On this floor or higher; 0 is the ground floor. */
+            floorMin?: number;
+            /** @description On this floor or lower; 0 is the ground floor. */
+            floorMax?: number;
+            /** @description A plot that lies so, or so: codes of `plotPosition` in `GET /meta/enums`. */
+            plotPosition?: string[];
             /** @description true: from owners without a broker; false: all others. */
             isDirect?: boolean;
             /** @description true: of verified companies and offices only. */
@@ -8311,8 +8349,8 @@ export interface operations {
                 type?: "SALE" | "RENT" | "EXCHANGE";
                 /** @description A code of `usage` at `GET /meta/enums`. */
                 usage?: string;
-                /** @description A code of `furnished` at `GET /meta/enums`. */
-                furnished?: string;
+                /** @description In this block, as it is written or said: 5 is ٥ and قطعة 5. */
+                block?: string;
                 /** @description First published since a point in time, or a date: from its beginning in Kuwait. */
                 postedSince?: string;
                 /** @description Any of these kinds: codes of `GET /meta/kinds`. Separated by commas. */
@@ -8333,6 +8371,14 @@ export interface operations {
                 bedroomsMin?: number;
                 /** @description At least so many bathrooms. */
                 bathroomsMin?: number;
+                /** @description Furnished so, or so: codes of `furnished` in `GET /meta/enums`. Separated by commas. */
+                furnished?: string;
+                /** @description On this floor or higher; 0 is the ground floor. */
+                floorMin?: number;
+                /** @description On this floor or lower; 0 is the ground floor. */
+                floorMax?: number;
+                /** @description A plot that lies so, or so: codes of `plotPosition` in `GET /meta/enums`. Separated by commas. */
+                plotPosition?: string;
                 /** @description true: from owners without a broker; false: all others. */
                 isDirect?: boolean;
                 /** @description true: of verified companies and offices only. */
@@ -8343,6 +8389,10 @@ export interface operations {
                 near?: string;
                 /** @description As maps count it: 0 is the whole world. Points from 15 on. */
                 zoom: number;
+                /** @description What somebody types. Kinds, places, types, furnishing, positions of the plot, and numbers with their unit or bound are read (`understood`); the other words are found in any order. */
+                q?: string;
+                /** @description true: every word of `q` is only a word; nothing of it is read as a kind, place, type or number. */
+                literal?: boolean;
             };
             header?: {
                 /**
@@ -8376,8 +8426,8 @@ export interface operations {
                 type?: "SALE" | "RENT" | "EXCHANGE";
                 /** @description A code of `usage` at `GET /meta/enums`. */
                 usage?: string;
-                /** @description A code of `furnished` at `GET /meta/enums`. */
-                furnished?: string;
+                /** @description In this block, as it is written or said: 5 is ٥ and قطعة 5. */
+                block?: string;
                 /** @description First published since a point in time, or a date: from its beginning in Kuwait. */
                 postedSince?: string;
                 /** @description Any of these kinds: codes of `GET /meta/kinds`. Separated by commas. */
@@ -8398,6 +8448,14 @@ export interface operations {
                 bedroomsMin?: number;
                 /** @description At least so many bathrooms. */
                 bathroomsMin?: number;
+                /** @description Furnished so, or so: codes of `furnished` in `GET /meta/enums`. Separated by commas. */
+                furnished?: string;
+                /** @description On this floor or higher; 0 is the ground floor. */
+                floorMin?: number;
+                /** @description On this floor or lower; 0 is the ground floor. */
+                floorMax?: number;
+                /** @description A plot that lies so, or so: codes of `plotPosition` in `GET /meta/enums`. Separated by commas. */
+                plotPosition?: string;
                 /** @description true: from owners without a broker; false: all others. */
                 isDirect?: boolean;
                 /** @description true: of verified companies and offices only. */
@@ -9499,12 +9557,14 @@ export interface operations {
     quick_search: {
         parameters: {
             query?: {
-                /** @description Words in any order; what looks like them follows where fewer than 5 of the strategy have them, before any filter. */
+                /** @description What somebody types. Kinds, places, types, furnishing, positions of the plot, and numbers with their unit or bound are read (`understood`); the other words are found in any order. */
                 q?: string;
                 /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
                 /** @description card, which is the default, or full: whole records in place of cards. */
                 fields?: "card" | "full";
+                /** @description true: every word of `q` is only a word; nothing of it is read as a kind, place, type or number. */
+                literal?: boolean;
                 /** @description newest if omitted; distance needs near. */
                 sort?: "newest" | "price_asc" | "price_desc" | "area_desc" | "distance";
                 /** @description How many items a page has at most. */
@@ -9513,8 +9573,8 @@ export interface operations {
                 type?: "SALE" | "RENT" | "EXCHANGE";
                 /** @description A code of `usage` at `GET /meta/enums`. */
                 usage?: string;
-                /** @description A code of `furnished` at `GET /meta/enums`. */
-                furnished?: string;
+                /** @description In this block, as it is written or said: 5 is ٥ and قطعة 5. */
+                block?: string;
                 /** @description First published since a point in time, or a date: from its beginning in Kuwait. */
                 postedSince?: string;
                 /** @description Any of these kinds: codes of `GET /meta/kinds`. Separated by commas. */
@@ -9535,6 +9595,14 @@ export interface operations {
                 bedroomsMin?: number;
                 /** @description At least so many bathrooms. */
                 bathroomsMin?: number;
+                /** @description Furnished so, or so: codes of `furnished` in `GET /meta/enums`. Separated by commas. */
+                furnished?: string;
+                /** @description On this floor or higher; 0 is the ground floor. */
+                floorMin?: number;
+                /** @description On this floor or lower; 0 is the ground floor. */
+                floorMax?: number;
+                /** @description A plot that lies so, or so: codes of `plotPosition` in `GET /meta/enums`. Separated by commas. */
+                plotPosition?: string;
                 /** @description true: from owners without a broker; false: all others. */
                 isDirect?: boolean;
                 /** @description true: of verified companies and offices only. */

@@ -39,7 +39,7 @@ begin
   if private.is_by_hand(stack) then
     perform private.refuse_by_hand(tg_argv[0]);
   end if;
-  return new;
+  return coalesce(new, old);
 end
 $$;
 comment on function private.refuse_edit is

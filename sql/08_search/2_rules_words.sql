@@ -42,23 +42,29 @@ create function private.search_query(words text[], guessing boolean default fals
   set search_path = ''
 as $$
 declare
+  words_in_doubt text[];
   guessable text[];
   wanted text;
   readings text[];
   asked text;
 begin
   if guessing then
-    -- What many write is no slip of the pen, unless it is all that there is to guess at.
-    guessable := array(
+    -- A name is meant as it stands, and what many write is no slip of the pen, unless it is all that
+    -- there is to guess at.
+    words_in_doubt := array(
       select given.word from unnest(words) as given (word)
       where given.word ~ '^[^0-9]{3,}$' and not exists (
+        select from private.search_names where search_names.word = given.word
+      )
+    );
+    guessable := array(
+      select given.word from unnest(words_in_doubt) as given (word)
+      where not exists (
         select from private.search_common_words where search_common_words.word = given.word
       )
     );
     if guessable = '{}' then
-      guessable := array(
-        select given.word from unnest(words) as given (word) where given.word ~ '^[^0-9]{3,}$'
-      );
+      guessable := words_in_doubt;
     end if;
   end if;
   foreach wanted in array words loop
@@ -79,5 +85,5 @@ end
 $$;
 comment on function private.search_query is
   'All of these words in any order, each in the text of the listing or in the name of its place, '
-  'kind or usage; when guessing, words similar to those that are not common will do, or to all words '
-  'where all are common.';
+  'kind or usage; when guessing, words similar to those that are not common will do, or to all '
+  'where all are common, but nothing in place of a name.';

@@ -254,7 +254,7 @@ comment on function private.listings_with is
   'so many, or if that is not known.';
 
 create function private.has_few_matches(
-  strategy text, words text[], among uuid[] default null
+  strategy text, reading private.search_reading, among uuid[] default null
 ) returns boolean
   language plpgsql
   stable
@@ -268,13 +268,13 @@ begin
   if cardinality(among) < 5 then
     return true;
   end if;
-  exact := private.search_query(words);
+  exact := private.reading_query(reading);
   hits := private.find_listings(
-    strategy, private.default_sort(strategy), null, words, exact,
+    strategy, private.default_sort(strategy), reading.filters, exact,
     coalesce(among, private.listings_with(strategy, exact, 50)), null, null, null, 5);
   return cardinality(hits.ids) < 5;
 end
 $$;
-comment on function private.has_few_matches(text, text[], uuid[]) is
-  'Whether fewer than 5 listings of a strategy have these words, whatever the filters. Among: those '
-  'of private.listings_with, if they are known.';
+comment on function private.has_few_matches(text, private.search_reading, uuid[]) is
+  'Whether fewer than 5 listings of a strategy fit a query, whatever the filters beside it. Among: '
+  'those of private.listings_with, if they are known.';

@@ -31,84 +31,100 @@ $$;
 comment on function private.map_cells is
   'SQL for the cells of the grid of a zoom that are not empty, made of constant pieces.';
 
-create function private.map_clusters(
-  conditions text, wanted private.search_filters, zoom integer
-) returns json
+create function private.map_share(
+  conditions text, wanted private.search_filters, words tsquery
+) returns double precision
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  source text := 'private.search_documents';
-  share double precision := 1;
+  enough constant integer := 15000; -- a cell with a thousandth of them has 15, and is not missed
+  probe double precision := 8000 / greatest((
+    select pg_class.reltuples from pg_catalog.pg_class
+    where pg_class.oid = 'private.search_documents'::regclass), 8000);
   matches integer;
-  clusters json;
 begin
   execute format(
     'select count(*) from (select from private.search_documents where %s limit 20001) as matches',
-    conditions) into matches using wanted;
-  if matches > 20000 then
-    -- A sample of whole blocks of the table, the same ones every time, so that a map does not
-    -- flicker: so many that shares are still right, and no more as the table grows.
-    share := least(1, 8000 / greatest((
-      select pg_class.reltuples from pg_catalog.pg_class
-      where pg_class.oid = 'private.search_documents'::regclass), 1));
-    source := format(
-      'private.search_documents tablesample system (%s) repeatable (1)', 100 * share);
+    conditions) into matches using wanted, words;
+  if matches <= 20000 then
+    return 1;
   end if;
+  execute format(
+    'select count(*) from private.search_documents tablesample system (%s) repeatable (1) where %s',
+    100 * probe, conditions) into matches using wanted, words;
+  probe := probe * enough / greatest(matches, 1);
+  -- What is nearly all of them is counted in full.
+  return case when probe < 0.3 then probe else 1 end;
+end
+$$;
+comment on function private.map_share is
+  'The share of all listings of which clusters are counted: 1 up to 20,000 matches.';
+
+create function private.map_clusters(
+  conditions text, wanted private.search_filters, words tsquery, zoom integer
+) returns jsonb
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  share constant double precision := private.map_share(conditions, wanted, words);
+  -- Whole blocks of the table, the same ones every time, so that a map does not flicker.
+  source constant text := 'private.search_documents' || case when share < 1 then format(
+    ' tablesample system (%s) repeatable (1)', 100 * share) else '' end;
+  clusters jsonb;
+begin
   execute format($sql$
-    select json_agg(json_build_object(
+    select jsonb_agg(jsonb_build_object(
       'lat', round(cells.lat::numeric, 6),
       'lng', round(cells.lng::numeric, 6),
       'count', round(cells.count / %s),
-      'minPrice', cells.min_price,
-      'bbox', json_build_array(cells.west, cells.south, cells.east, cells.north)
+      'minPrice', case when %1$s = 1 then cells.min_price end,
+      'bbox', jsonb_build_array(cells.west, cells.south, cells.east, cells.north)
     ) order by cells.count desc, cells.west, cells.south)
-    from (%s order by count desc, west, south limit 5000) as cells
-    $sql$, share, private.map_cells(source, conditions, zoom)) into clusters using wanted;
-  return json_build_object(
+    from (%2$s order by count desc, west, south limit 5000) as cells
+    $sql$, share, private.map_cells(source, conditions, zoom)) into clusters using wanted, words;
+  return jsonb_build_object(
     'clusters', coalesce(clusters, '[]'),
     'approximate', share < 1
   );
 end
 $$;
 comment on function private.map_clusters is
-  'Counts by cell, at most of the fullest 5,000; from a sample where there are over 20,000 '
-  'matches.';
+  'Counts by cell, at most of the fullest 5,000; from a sample, which knows no lowest price, where '
+  'there are over 20,000 matches.';
 
-create function private.map_points(conditions text, wanted private.search_filters) returns json
+create function private.map_points(wanted private.search_filters, words tsquery) returns jsonb
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  points json;
-  matches integer;
+  newest constant uuid[] := (private.search_hits(
+    private.search_plan(null, 'newest', wanted), words, null, null, null, null, 501, false)).ids;
 begin
-  execute format($sql$
-    select count(*), json_agg(json_build_object(
-      'id', newest.property_id,
-      'lat', newest.lat,
-      'lng', newest.lng,
-      'type', newest.type,
-      'kind', newest.kind,
-      'price', newest.price,
-      'priceLabel', private.price_label(newest.type, newest.price)
-    ) order by newest.published_at desc, newest.property_id desc) filter (where newest.nth <= 500)
-    from (
-      select matches.*, row_number() over (
-        order by matches.published_at desc, matches.property_id desc) as nth
-      from (select * from private.search_documents where %s limit 20000) as matches
-      order by matches.published_at desc, matches.property_id desc
-      limit 501
-    ) as newest
-    $sql$, conditions) into matches, points using wanted;
-  return json_build_object('points', coalesce(points, '[]'), 'truncated', matches > 500);
+  return jsonb_build_object('truncated', cardinality(newest) > 500, 'points', (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'id', shown.property_id,
+      'lat', shown.lat,
+      'lng', shown.lng,
+      'type', shown.type,
+      'kind', shown.kind,
+      'price', shown.price,
+      'priceLabel', private.price_label(shown.type, shown.price)
+    ) order by shown.published_at desc, shown.property_id desc), '[]')
+    from private.search_documents as shown
+    where shown.property_id = any (newest[:500])
+  ));
 end
 $$;
 comment on function private.map_points is 'The newest 500 listings, each at its shown point.';
 
-create function private.list_map_listings(bbox jsonb, zoom integer, filters jsonb) returns json
+create function private.list_map_listings(
+  bbox jsonb, zoom integer, filters jsonb, q text, literal boolean
+) returns json
   language plpgsql
   stable
   security definer -- row security would keep it from its indexes; listed properties only
@@ -116,37 +132,66 @@ create function private.list_map_listings(bbox jsonb, zoom integer, filters json
 as $$
 declare
   wanted private.search_filters;
-  conditions text;
+  read private.reading;
+  reading private.search_reading;
+  together record;
+  words tsquery;
+  answer jsonb;
+  understood jsonb;
 begin
   if not coalesce(zoom between 0 and 20, false) then
     perform private.refuse_field('zoom', 'invalid');
+  elsif char_length(q) > 200 then
+    perform private.refuse_field('q', 'too_big');
   end if;
   wanted := private.parse_search_filters(
     filters || jsonb_build_object('bbox', coalesce(bbox, 'null')), 'map');
-  conditions := private.search_conditions(null, wanted);
-  if zoom < 15 then
-    return private.map_clusters(conditions, wanted, zoom);
+  if q ~ '[^[:space:]]' then
+    if literal then
+      reading := row('[]', private.search_words(q), null, 0);
+    else
+      read := private.read_query(q, null);
+      reading := row(read.clauses || coalesce(read.block, '[]'), read.words,
+        jsonb_populate_record(null::private.search_filters, read.filters), 0);
+      together := private.both_filters(wanted, reading.filters);
+      wanted := together.wanted;
+      understood := private.understood(read, reading, '{}', together.conflicts);
+    end if;
+    words := private.reading_query(reading);
+    if private.search_words(q) = '{}' or understood -> 'conflicts' <> '[]' then
+      -- A text without letters and digits is in no listing.
+      words := '''none:'''::tsquery;
+    end if;
   end if;
-  return private.map_points(conditions, wanted);
+  if zoom < 15 then
+    answer := private.map_clusters(private.search_conditions(null, wanted)
+      || case when words is not null then ' and search_documents.document @@ $2' else '' end,
+      wanted, words, zoom);
+  else
+    answer := private.map_points(wanted, words);
+  end if;
+  return answer || jsonb_build_object('understood', understood);
 end
 $$;
 comment on function private.list_map_listings is
   'What is listed in a box; see api.list_map_listings.';
 
-create function api.list_map_listings(bbox jsonb, zoom integer, filters jsonb default '{}')
-  returns json
+create function api.list_map_listings(
+  bbox jsonb, zoom integer, filters jsonb default '{}', q text default null,
+  literal boolean default false
+) returns json
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
-  return private.list_map_listings(bbox, zoom, filters);
+  return private.list_map_listings(bbox, zoom, filters, q, literal);
 end
 $$;
 comment on function api.list_map_listings is
   'What is listed in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait: clusters on a grid of '
-  '360/2^(zoom+2) degrees below zoom 15, else points. 422 bbox_invalid, filter_unknown, '
-  'range_invalid.';
+  '360/2^(zoom+2) degrees below zoom 15, else points. q is read as by api.search, and only what '
+  'fits is shown. 422 bbox_invalid, filter_unknown, range_invalid.';
 
 create function private.map_area_prices(wanted private.search_filters) returns json
   language plpgsql

@@ -1,4 +1,5 @@
--- Search: five strategies, one set of filters, words in any order; similar words where few match.
+-- Search: five strategies, one set of filters, a query that is read (08_reading); similar words where
+-- few match.
 
 create function private.default_sort(strategy text) returns text
   language sql
@@ -29,8 +30,8 @@ comment on function private.require_sort is
   'distance needs near.';
 
 create function private.find_by_words(
-  strategy text, sort text, wanted private.search_filters, words text[], place jsonb,
-  page_size integer,
+  strategy text, sort text, reading private.search_reading, wanted private.search_filters,
+  is_narrowed boolean, place jsonb, page_size integer,
   out ids uuid[], out keys text[], out few uuid[], out exact_count integer
 )
   language plpgsql
@@ -38,7 +39,7 @@ create function private.find_by_words(
   set search_path = ''
 as $$
 declare
-  exact tsquery := private.search_query(words);
+  exact constant tsquery := private.reading_query(reading);
   guessed boolean := coalesce((place ->> 'guessed')::boolean, false);
   after_key text := place ->> 'key';
   after_id uuid := place ->> 'id';
@@ -50,30 +51,35 @@ begin
   keys := '{}';
   if place ? 'few' then
     few := array(select jsonb_array_elements_text(place -> 'few'));
-  elsif place is null and not (wanted is null) then -- "is not null" asks for every filter
+  elsif place is null and exact is not null
+    and not (wanted is null) then -- "is not null" asks for every filter
     matching := private.listings_with(strategy, exact, 50);
   end if;
   if not guessed then
     hits := private.find_listings(
-      strategy, sort, wanted, words, exact, coalesce(few, matching), null, after_key, after_id,
+      strategy, sort, wanted, exact, coalesce(few, matching), null, after_key, after_id,
       -- The first page, however short, has to show whether 5 match.
       greatest(page_size + 1, case when place is null then 5 end));
     ids := hits.ids;
     keys := hits.keys;
   end if;
   exact_count := cardinality(ids);
-  -- Words and strategy alone decide: if filters counted, one more of them could find more.
+  if reading.words = '{}' or exact_count = 0 and reading.step is null then
+    return; -- There is nothing to guess at, or first something may be left out.
+  end if;
+  -- The query and the strategy alone decide: if other filters counted, one more of them could find
+  -- more.
   if place is null and exact_count < 5
-    and (wanted is null or private.has_few_matches(strategy, words, matching)) then
-    guess := private.search_query(words, true);
+    and (not is_narrowed or private.has_few_matches(strategy, reading, matching)) then
+    guess := private.reading_query(reading, true);
     if guess <> exact then
       few := ids;
     end if;
   elsif few is not null then
-    guess := private.search_query(words, true);
+    guess := private.reading_query(reading, true);
   end if;
   if few is not null and exact_count <= page_size then
-    hits := private.find_listings(strategy, sort, wanted, words, guess, null, few,
+    hits := private.find_listings(strategy, sort, wanted, guess, null, few,
       case when guessed then after_key end, case when guessed then after_id end,
       page_size + 1 - exact_count);
     ids := ids || hits.ids;
@@ -83,12 +89,54 @@ end
 $$;
 comment on function private.find_by_words is
   'The ids of a page and of one listing more, with their sort keys. When fewer than 5 have the '
-  'words, those are remembered from the first page on, and listings with similar words follow.';
+  'words, those are remembered from the first page on, and listings with similar words follow. '
+  'Narrowed: wanted is more than what the query says itself.';
+
+create function private.understood(
+  read private.reading, reading private.search_reading, lost text[], conflicts text[]
+) returns jsonb
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  left_out constant text[] := case when reading.step = 3
+    then '{areaM2Min,areaM2Max,bedroomsMin,floorMin,floorMax,block}' else '{}' end;
+begin
+  if lost = '{}' and left_out = '{}' then
+    return jsonb_build_object('found', read.found, 'words', read.typed, 'ignored', read.ignored,
+      'conflicts', conflicts, 'strategy', read.strategy);
+  end if;
+  return jsonb_build_object(
+    'found', (
+      select coalesce(jsonb_agg(item order by place), '[]')
+      from jsonb_array_elements(read.found) with ordinality as item (item, place)
+      where item ->> 'field' <> all (left_out)
+    ),
+    'words', array(
+      select said from unnest(read.words, read.typed) with ordinality as given (word, said, place)
+      where word <> all (lost) order by place
+    ),
+    'ignored', read.ignored || array(
+      select said from unnest(read.words, read.typed) with ordinality as given (word, said, place)
+      where word = any (lost) order by place
+    ) || array(
+      select distinct item ->> 'text' from jsonb_array_elements(read.found) as item
+      where item ->> 'field' = any (left_out)
+    ),
+    'conflicts', conflicts,
+    'strategy', read.strategy
+  );
+end
+$$;
+comment on function private.understood is
+  'What a query was understood as, for its first page; what was left out of it is among the ignored.';
 
 create function private.search_page(
-  strategy text, wanted private.search_filters, q text, sort text, page_cursor text,
-  page_size integer, fields text
-) returns text
+  strategy text, given private.search_filters, q text, sort text, page_cursor text,
+  page_size integer, fields text, literal boolean,
+  out items text, out next_cursor text, out similar_from integer, out understood jsonb
+)
   language plpgsql
   stable
   set search_path = ''
@@ -98,9 +146,13 @@ declare
   words text[] := '{}';
   query text;
   place jsonb;
+  read private.reading;
+  reading private.search_reading;
+  together record;
+  relaxed record;
+  lost text[] := '{}';
   page record;
-  next_place jsonb;
-  next_cursor text;
+  next_place jsonb := '{}';
 begin
   if q <> '' then
     if char_length(q) > 200 then
@@ -111,40 +163,82 @@ begin
   if sort is null then
     sort := private.default_sort(strategy);
   else
-    perform private.require_sort(strategy, sort, wanted);
+    perform private.require_sort(strategy, sort, given);
   end if;
-  query := concat_ws(' ', 'search', strategy, sort, words, wanted);
+  query := concat_ws(
+    ' ', 'search', strategy, sort, words, given, case when literal then 'literal' end);
   if page_cursor is not null then
     place := private.cursor_key(query, page_cursor);
   end if;
 
   if words <> '{}' then
-    page := private.find_by_words(strategy, sort, wanted, words, place, page_size);
-    next_place := jsonb_build_object(
-      'few', page.few,
-      'guessed', case when page.few is not null then page_size > page.exact_count end);
+    if literal then
+      reading := row('[]', words, null, 0);
+    elsif place is not null then
+      reading := private.cursor_reading(place);
+    else
+      read := private.read_query(q, strategy);
+      reading := row(read.clauses || coalesce(read.block, '[]'), read.words,
+        jsonb_populate_record(null::private.search_filters, read.filters),
+        -- Of a single word nothing can be left out.
+        case when cardinality(read.words) = 1 and read.clauses = '[]' and read.block is null
+          and read.filters = '{}' then 0 end);
+    end if;
+    together := private.both_filters(given, reading.filters);
+    if read.strategy is not null or together.conflicts <> '{}' then
+      select '{}'::uuid[] as ids, null::uuid[] as few, 0 as exact_count into page;
+    else
+      page := private.find_by_words(
+        strategy, sort, reading, together.wanted, not (given is null), place, page_size);
+      if reading.step is null and page.exact_count = 0 then
+        reading.step := 0;
+        if given is null or not private.fits_any(strategy, reading, private.reading_query(reading))
+        then
+          relaxed := private.relaxed_reading(strategy, reading, read.block);
+          reading := relaxed.reading;
+          lost := relaxed.lost;
+          together := private.both_filters(given, reading.filters);
+        end if;
+        page := private.find_by_words(
+          strategy, sort, reading, together.wanted, not (given is null), place, page_size);
+      end if;
+    end if;
+    if place is null and not literal then
+      understood := private.understood(read, reading, lost, together.conflicts);
+    end if;
+    reading.step := coalesce(reading.step, 0);
+    if cardinality(page.ids) > page_size then
+      next_place := jsonb_strip_nulls(jsonb_build_object(
+        'few', page.few,
+        'guessed', case when page.few is not null then page_size > page.exact_count end,
+        'reading', case when not literal then to_jsonb(reading) end));
+    end if;
+    similar_from := case
+      when reading.step > 0 then 0 when page.few is not null then page.exact_count end;
+    if similar_from >= least(cardinality(page.ids), page_size) then
+      similar_from := null;
+    end if;
   elsif q ~ '[^[:space:]]' then
     -- A text without letters and digits is in no listing.
-    return '{"items":' || private.list_items('{}', null, fields) || ',"nextCursor":null}';
+    select '{}'::uuid[] as ids into page;
   else
-    page := private.find_listings(strategy, sort, wanted, words, null, null, null,
+    page := private.find_listings(strategy, sort, given, null, null, null,
       place ->> 'key', (place ->> 'id')::uuid, page_size + 1);
   end if;
   if cardinality(page.ids) > page_size then
-    next_cursor := private.cursor_of(query, coalesce(jsonb_strip_nulls(next_place), '{}')
+    next_cursor := private.cursor_of(query, next_place
       || jsonb_build_object('key', page.keys[page_size], 'id', page.ids[page_size]));
   end if;
-  return '{"items":'
-    || private.list_items(page.ids[:page_size], private.identity_id(), fields)
-    || (',"nextCursor":' || coalesce('"' || next_cursor || '"', 'null') || '}');
+  items := private.list_items(page.ids[:page_size], private.identity_id(), fields);
 end
 $$;
 comment on function private.search_page is
-  'A page of a search as JSON text; its strategy, filters and size were checked.';
+  'A page of a search, its items as JSON text; its strategy, filters and size were checked.';
 
 create function private.search_listings(
   strategy text, filters jsonb, q text default null, sort text default null,
-  page_cursor text default null, page_size integer default 20, fields text default 'card'
+  page_cursor text default null, page_size integer default 20, fields text default 'card',
+  literal boolean default false
 ) returns text
   language plpgsql
   stable
@@ -152,14 +246,18 @@ create function private.search_listings(
   set search_path = ''
 as $$
 declare
-  page constant text := private.search_page(strategy,
-    private.checked_search_filters(filters, strategy), q, sort, page_cursor, page_size, fields);
+  page constant record := private.search_page(strategy,
+    private.checked_search_filters(filters, strategy), q, sort, page_cursor, page_size, fields,
+    coalesce(literal, false));
 begin
-  if starts_with(page, '{"items":[],') then
+  if page.items = '[]' then
     -- Perhaps there is no such code: whatever has been found has shown that there is.
     perform private.parse_search_filters(filters, strategy);
   end if;
-  return page;
+  return '{"items":' || page.items
+    || ',"nextCursor":' || coalesce('"' || page.next_cursor || '"', 'null')
+    || ',"similarFrom":' || coalesce(page.similar_from::text, 'null')
+    || ',"understood":' || coalesce(page.understood::text, 'null') || '}';
 end
 $$;
 comment on function private.search_listings is
@@ -168,7 +266,8 @@ comment on function private.search_listings is
 
 create function private.search(
   strategy text, filters jsonb, q text, sort text, page_cursor text, page_size integer,
-  fields text, out items json, out next_cursor text
+  fields text, literal boolean,
+  out items json, out next_cursor text, out similar_from integer, out understood json
 )
   language plpgsql
   stable
@@ -177,7 +276,7 @@ create function private.search(
 as $$
 declare
   strategies constant text[] := '{standard,exchange,auction,deal,company}';
-  page json;
+  page record;
 begin
   if not coalesce(strategy = any (strategies), false) then
     perform private.refuse(422, 'search_strategy_unknown', jsonb_build_object(
@@ -187,9 +286,11 @@ begin
     perform private.refuse_field('limit', 'invalid');
   end if;
   page := private.search_page(strategy, private.parse_search_filters(filters, strategy), q, sort,
-    page_cursor, page_size, fields);
-  items := page -> 'items';
-  next_cursor := page ->> 'nextCursor';
+    page_cursor, page_size, fields, coalesce(literal, false));
+  items := page.items;
+  next_cursor := page.next_cursor;
+  similar_from := page.similar_from;
+  understood := page.understood;
 end
 $$;
 comment on function private.search is 'A page of a search; see api.search.';
@@ -201,23 +302,26 @@ create function api.search(
   sort text default null,
   page_cursor text default null,
   page_size integer default 20,
-  fields text default 'card'
+  fields text default 'card',
+  literal boolean default false
 )
-  returns table (items json, "nextCursor" text)
+  returns table (items json, "nextCursor" text, "similarFrom" integer, understood json)
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
   return query
-  select found.items, found.next_cursor
-  from private.search(strategy, filters, q, sort, page_cursor, page_size, fields) as found;
+  select found.items, found.next_cursor, found.similar_from, found.understood
+  from private.search(strategy, filters, q, sort, page_cursor, page_size, fields, literal) as found;
 end
 $$;
 comment on function api.search is
-  'Listings of one of five strategies: standard, exchange, auction, deal, company. q is matched '
-  'word by word in any order, and by similar words where fewer than 5 match. 422 '
-  'search_strategy_unknown, filter_unknown, range_invalid, bbox_invalid, cursor_invalid.';
+  'Listings of one of five strategies: standard, exchange, auction, deal, company. q is read: kinds, '
+  'places, types, numbers with their units; understood says as what. Its other words are matched '
+  'in any order, and by similar words where fewer than 5 match; from similarFrom on. literal: all of '
+  'q is only words. 422 search_strategy_unknown, filter_unknown, range_invalid, bbox_invalid, '
+  'cursor_invalid.';
 
 create function api.quick_search(
   filters jsonb default '{}',
@@ -225,17 +329,19 @@ create function api.quick_search(
   sort text default null,
   page_cursor text default null,
   page_size integer default 20,
-  fields text default 'card'
+  fields text default 'card',
+  literal boolean default false
 )
-  returns table (items json, "nextCursor" text)
+  returns table (items json, "nextCursor" text, "similarFrom" integer, understood json)
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
   return query
-  select found.items, found.next_cursor
-  from private.search('standard', filters, q, sort, page_cursor, page_size, fields) as found;
+  select found.items, found.next_cursor, found.similar_from, found.understood
+  from private.search('standard', filters, q, sort, page_cursor, page_size, fields, literal)
+    as found;
 end
 $$;
 comment on function api.quick_search is 'api.search with strategy standard.';

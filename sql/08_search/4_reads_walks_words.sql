@@ -1,26 +1,25 @@
 -- The newest listings of a search of which a word names areas: those in the areas are walked, and
 -- those that have the word in their text alone, mostly few, are gathered from the text index.
 
-create function private.named_areas(words text[]) returns text[]
+create function private.named_areas(asked tsquery) returns text[]
   language plpgsql
-  stable
-  security definer -- reads a closed table
+  immutable
   set search_path = ''
 as $$
 begin
   return (
-    select array_agg(substr(search_names.term, 6))
-    from private.search_names
-    where search_names.word = any (words)
-    group by search_names.word
-    having bool_and(search_names.term like 'area:%') and count(*) <= 4
-    order by count(*)
+    select array_agg(substr(alternative.word, 6))
+    from private.search_alternatives(asked) as alternative
+    where alternative.word like '%:%'
+    group by alternative.place
+    having bool_and(alternative.word like 'area:%') and count(*) <= 4
+    order by count(*), alternative.place
     limit 1
   );
 end
 $$;
 comment on function private.named_areas is
-  'The areas that one of the words names, if it names a few and nothing else.';
+  'The areas of which one is asked for, if they are few and nothing else will do but words.';
 
 create function private.walk_area_for_words(
   strategy text, wanted private.search_filters, words tsquery, area text, before_at timestamptz,
@@ -128,8 +127,8 @@ comment on function private.gather_for_words is
   'what is sought.';
 
 create function private.walk_named_areas(
-  strategy text, wanted private.search_filters, words text[], asked tsquery,
-  before_at timestamptz, before_id uuid, size integer
+  strategy text, wanted private.search_filters, asked tsquery, before_at timestamptz,
+  before_id uuid, size integer
 ) returns private.search_walk
   language plpgsql
   stable
@@ -142,7 +141,7 @@ declare
   branches private.search_walk[] := '{}';
   walk private.search_walk;
 begin
-  foreach area in array coalesce(private.named_areas(words), '{}') loop
+  foreach area in array coalesce(private.named_areas(asked), '{}') loop
     term := private.quote_lexeme('area:' || area)::tsquery;
     -- Elsewhere nothing has the term: without it the text index reads one list less.
     beside := ts_rewrite(beside, term, '') && !!term;
@@ -165,12 +164,11 @@ begin
 end
 $$;
 comment on function private.walk_named_areas is
-  'The newest listings with these words, of which one names areas; asked is what the words ask. '
-  'Null where none does.';
+  'The newest listings with these words, of which one names areas. Null where none does.';
 
 create function private.find_listings(
-  strategy text, sort text, wanted private.search_filters, words text[], asked tsquery,
-  among uuid[], without uuid[], after_key text, after_id uuid, size integer,
+  strategy text, sort text, wanted private.search_filters, asked tsquery, among uuid[], without uuid[],
+  after_key text, after_id uuid, size integer,
   out ids uuid[], out keys text[]
 )
   language plpgsql
@@ -197,8 +195,7 @@ begin
       end if;
     else
       if num_nonnulls(among, without, wanted.area_ids) = 0 then
-        walk := private.walk_named_areas(
-          strategy, wanted, words, asked, before_at, before_id, size);
+        walk := private.walk_named_areas(strategy, wanted, asked, before_at, before_id, size);
       end if;
       rare := case when num_nonnulls(among, walk.complete) = 0 then private.rare_words(asked) end;
       if num_nonnulls(among, rare) > 0 then

@@ -8,7 +8,7 @@ as $$
 declare
   -- Recorded with their reason by 11_admin/2_rules_audit.sql.
   elsewhere constant text[] := '{status,status_reason,suspended_until,hidden_at,edited}';
-  names constant text[] := '{id,account_id,identity_id,name,rule,vocabulary,code}';
+  names constant text[] := '{id,account_id,identity_id,name,rule,vocabulary,code,phrase}';
   stack text;
   was constant jsonb := to_jsonb(old);
   became constant jsonb := to_jsonb(new);

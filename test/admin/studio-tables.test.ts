@@ -16,6 +16,7 @@ const open: Record<string, { columns?: string; may?: string[] }> = {
   'private.alarms': { columns: 'settled_at settled_note' },
   'private.rate_hits': { may: ['delete'] },
   'private.rates': { columns: 'max seconds note earned_by earns most edited' },
+  'private.reading_words': { columns: 'phrase field value', may: ['insert', 'delete'] },
   'private.settings': { columns: 'value note' },
   'public.accounts': { columns: 'language status status_reason suspended_until delete_at' },
   'public.admins': { columns: 'role', may: ['insert', 'delete'] },

@@ -28,7 +28,7 @@ async function plantCommonWords(person: Person) {
 
 const few = async (strategy: string) => {
   const { rows: [row] } = await database().query(
-    'select private.has_few_matches($1, $2) as few',
+    `select private.has_few_matches($1, row('[]', $2, null, 0)::private.search_reading) as few`,
     [strategy, words],
   )
   return row.few
@@ -152,7 +152,8 @@ test('while listings and bits change, every answer is right at its moment', asyn
     for (; !done; requests++) {
       // Both in one statement, so of one moment.
       const { rows: [row] } = await database().query(
-        `select private.has_few_matches('standard', $1) as few, (
+        `select private.has_few_matches(
+           'standard', row('[]', $1, null, 0)::private.search_reading) as few, (
            select count(*)::integer from public.properties
            where owner_identity_id = $2 and listed and title_ar ~ $3 and title_ar ~ $4
          ) as n`,

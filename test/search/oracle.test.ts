@@ -52,10 +52,11 @@ test(
         for (const other of known.slice(n)) {
           const pair = [one, other]
           const { rows: [{ few }] } = await oracle.client.query(
-            'select private.has_few_matches($1, $2) as few',
+            `select private.has_few_matches(
+               $1, row('[]', $2, null, 0)::private.search_reading) as few`,
             [strategy, pair],
           )
-          const n = await oracle.haveWords(strategy, pair.map((word) => [word]))
+          const n = await oracle.fitting(strategy, { words: pair })
           expect({ strategy, pair, few }).toEqual({ strategy, pair, few: n < 5 })
           answers[few ? 'true' : 'false']++
         }

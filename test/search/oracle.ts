@@ -1,8 +1,7 @@
 /** What a search should find, by the plainest SQL that says so, beside what it finds. */
 import type pg from 'pg'
 import { database } from '../support/client.ts'
-import { searchWords } from './search-text.ts'
-import type { Search } from './world.ts'
+import { type Reading, readingOf, type Search } from './world.ts'
 
 // Written for clarity only: every listing that a stranger may see, with all fields that are searched.
 const everything = `
@@ -21,7 +20,10 @@ const everything = `
       properties.title_ar, properties.title_en, properties.description_ar, properties.description_en,
       'KW-' || properties.ref_no, 'KW' || properties.ref_no, areas.name_ar, areas.name_en,
       areas.alias_ar, governorates.name_ar, governorates.name_en, kinds.text_ar, kinds.text_en,
-      usages.text_ar, usages.text_en)) as words
+      usages.text_ar, usages.text_en)) as words,
+    private.search_words(concat_ws(' ',
+      properties.title_ar, properties.title_en, properties.description_ar, properties.description_en,
+      'KW-' || properties.ref_no, 'KW' || properties.ref_no)) as said
   from public.properties
   join public.identities on identities.id = properties.owner_identity_id
   join public.accounts on accounts.id = identities.account_id
@@ -139,28 +141,62 @@ export class Oracle {
     }
 
     if (q === undefined) return await found()
-    const readings = await Promise.all(searchWords(q).map(this.readingsOf))
+    const reading = await this.whatFits(strategy, readingOf(q))
+    where.push(...saying(reading))
+    const readings = await Promise.all(reading.words.map(this.readingsOf))
     const exact = await found(...readings.map(([word]) => [word]))
-    if (await this.haveWords(strategy, readings) >= 5) return exact
+    if (!reading.words.length || await this.fitting(strategy, reading) >= 5) return exact
     const like = await found(...readings)
     return [...exact, ...like.filter((id) => !exact.includes(id))]
   }
 
-  /** How many of a strategy have the words exactly, whatever the filters. */
-  async haveWords(strategy: string, readings: string[][]): Promise<number> {
+  /** A reading, or where nothing of the strategy fits, what is left of it. */
+  private async whatFits(strategy: string, whole: Reading): Promise<Reading> {
+    if (await this.fitting(strategy, whole)) return whole
+    const isNumber = (word: string) => /^[0-9]+$/.test(word)
+    const [known, alike]: string[][] = [[], []]
+    for (const word of whole.words) {
+      const [, ...like] = await this.readingsOf(word)
+      if (isNumber(word) || await this.fitting(strategy, { words: [word] })) known.push(word)
+      else if (like.some((other) => other !== word)) alike.push(word)
+    }
+    const words = known.filter((word) => !isNumber(word))
+    const steps = [{ ...whole, words: known }, { ...whole, words }, {
+      ...whole,
+      words,
+      soft: undefined,
+    }]
+    let left: Reading = whole
+    for (const step of steps) {
+      left = { ...step, words: [...step.words, ...alike] }
+      const some = await Promise.all(alike.map(this.readingsOf))
+      if (await this.fitting(strategy, step, some)) break
+    }
+    return left.words.length || left.hard || left.soft ? left : whole
+  }
+
+  /** How many of a strategy fit a reading exactly, whatever the filters. */
+  async fitting(strategy: string, reading: Reading, alike: string[][] = []): Promise<number> {
+    const readings = [...reading.words.map((word) => [word]), ...alike]
     const match = readings.map((_, i) => `words && $${i + 1}::text[]`)
     const { rows } = await this.client.query(
       `select count(*)::integer as n from shown where ${
-        [categories[strategy], ...match].join(' and ')
+        [categories[strategy], ...saying(reading), ...match].join(' and ')
       }`,
-      readings.map(([word]) => [word]),
+      readings,
     )
     return rows[0].n
   }
 
-  /** A word, and after it the ten that look most like it. */
+  /** How many of a strategy have the words exactly, whatever the filters. */
+
+  /** A word, and after it the ten that look most like it, but nothing in place of a name. */
   private readingsOf = remembered(async (word: string): Promise<string[]> => {
-    if (/[0-9]/.test(word) || word.length < 3) return [word]
+    const { rows: names } = await this.client.query(
+      'select from private.search_names where word = $1',
+      [word],
+    )
+    if (/[0-9]/.test(word) || word.length < 3 || names.length) return [word]
     const { rows } = await this.client.query(
       `select word from (select distinct word from private.search_vocabulary) as known
        where extensions.similarity(word, $1) >= 0.3::real
@@ -185,6 +221,9 @@ export class Oracle {
     return { ids, ended: cursor === null }
   }
 }
+
+/** What a reading says beside its words. */
+const saying = ({ hard, soft }: Reading) => [hard, soft].filter((one) => one !== undefined)
 
 function remembered<T>(ask: (word: string) => Promise<T>) {
   const known = new Map<string, Promise<T>>()

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { database, type Person, signUp } from '../support/client.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
+import { searchWords } from './search-text.ts'
 
 export type Search = {
   strategy: string
@@ -175,30 +176,62 @@ export function dice(seed: number) {
   }
 }
 
-const words = [
-  'شقة',
-  'الفيلا',
-  'ارض',
-  'دور',
-  'فاخره',
-  'موثثة',
-  'زاوية',
-  'البحر',
-  'المدرسه',
-  'ديلوكس',
-  'نادرة',
-  'نادره ارض',
-  'شقة فاخرة',
-  'السالمية',
-  'سالمييه',
-  'حولي شقة',
-  'فاخرررة',
-  'corner',
-  'cornar sea',
-  'KW-100150',
-  'رقم ٧',
-  'غغغظظظ',
-]
+/** What a query says: by fields (hard ones always hold, soft ones can be left out) and by words. */
+export type Reading = { hard?: string; soft?: string; words: string[] }
+
+const block = `regexp_replace(private.ascii_digits(block), '[^0-9]', '', 'g')`
+const kind = (code: string, word: string) => `(kind = '${code}' or said && '{${word}}')`
+const area = (code: string, word: string) => `(area_id = '${code}' or said && '{${word}}')`
+const flat = kind('apartment', 'شقه')
+
+/** Queries and their readings, written by hand. */
+const queries: Record<string, Reading> = {
+  'شقة': { hard: flat, words: [] },
+  'الفيلا': { hard: kind('villa', 'فيلا'), words: [] },
+  'ارض': { hard: kind('land', 'ارض'), words: [] },
+  'دور': { hard: kind('floor', 'دور'), words: [] },
+  'فاخره': { words: ['فاخره'] },
+  'موثثة': { words: ['موثثه'] },
+  'مفروشة': { hard: `furnished in ('partial', 'full')`, words: [] },
+  'زاوية': { hard: `(plot_position = 'corner' or said && '{زاويه}')`, words: [] },
+  'البحر': { words: ['بحر'] },
+  'المدرسه': { words: ['مدرسه'] },
+  'ديلوكس': { words: ['ديلوكس'] },
+  'نادرة': { words: ['نادره'] },
+  'نادره ارض': { hard: kind('land', 'ارض'), words: ['نادره'] },
+  'شقة فاخرة': { hard: flat, words: ['فاخره'] },
+  'السالمية': { hard: area('salmiya', 'سالميه'), words: [] },
+  'سالمييه': { words: ['سالمييه'] },
+  'شقة سالمييه': { hard: flat, words: ['سالمييه'] },
+  'حولي شقة': { hard: `${flat} and ${area('hawalli', 'حولي')}`, words: [] },
+  'فاخرررة': { words: ['فاخررره'] },
+  'corner': { hard: `(plot_position = 'corner' or said && '{corner}')`, words: [] },
+  'cornar sea': { words: ['cornar', 'sea'] },
+  'KW-100150': { hard: `said && '{kw100150}'`, words: [] },
+  'رقم ٧': { words: ['رقم', '7'] },
+  'غغغظظظ': { words: ['غغغظظظ'] },
+  'شقة غغغظظظ 99999': { hard: flat, words: ['غغغظظظ', '99999'] },
+  'شقة ٣ غرف مفروشة': {
+    hard: `${flat} and furnished in ('partial', 'full')`,
+    soft: 'bedrooms >= 3',
+    words: [],
+  },
+  'فيلا 7000 متر': { hard: kind('villa', 'فيلا'), soft: 'size between 6300 and 7700', words: [] },
+  'بيت او فيلا ٤٠٠م': {
+    hard: `(kind in ('house', 'villa') or said && '{بيت,فيلا}')`,
+    soft: 'size between 360 and 440',
+    words: [],
+  },
+  'شقة دور ارضي': { hard: flat, soft: 'floor_no = 0', words: [] },
+  'اقل من 60 الف': { hard: 'price <= 60000', words: [] },
+  'شقة ق ٣': {
+    hard: flat,
+    soft: `(${block} = '3' or said && '{3}' and said && '{قطعه,ق,block,ق3}')`,
+    words: [],
+  },
+}
+
+export const readingOf = (q: string): Reading => queries[q] ?? { words: searchWords(q) }
 
 const kinds = [
   'apartment',
@@ -278,7 +311,7 @@ export function randomSearch(
   if (filters.near) sorts.push('distance', 'distance')
   return {
     strategy,
-    q: roll(100) < 30 ? some(words) : undefined,
+    q: roll(100) < 40 ? some(Object.keys(queries)) : undefined,
     sort: roll(3) ? some(sorts) : undefined,
     limit: some([1, 3, 20, 50]),
     filters,

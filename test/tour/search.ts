@@ -51,6 +51,16 @@ export async function search() {
     }
   })
 
+  await step('Types what is wanted as people say it', async () => {
+    const q = `دور للايجار في مشرف بحدود 950 دينار ${word}`
+    const { body } = await ask('GET', `/search?q=${encodeURIComponent(q)}`)
+    must(same(ids(body), [offered.rent!]), 'the floor for rent was to be found')
+    const read = body.understood.found.map(({ field, value }: Json) => `${field}=${value}`)
+    for (const one of ['kinds=floor', 'type=RENT', 'areaIds=mishref', 'priceMax=1045']) {
+      must(read.includes(one), `${one} was to be read`)
+    }
+  })
+
   await step('Reads the feed page by page', async () => {
     const seen: string[] = []
     let more = true

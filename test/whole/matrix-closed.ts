@@ -148,6 +148,7 @@ export const closedTables: Record<string, Table> = {
   'private.area_prices': closed(null),
   'private.property_cards': closed(ofListing),
   'private.listed_records': closed(ofListing),
+  'private.reading_words': closed(null),
   'private.search_bits': closed(null),
   'private.search_common_words': closed(null),
   'private.search_folds': closed(null),

@@ -16,6 +16,7 @@ import {
 import { inSearchQueue } from '../http/search-queue.ts'
 import { Property } from '../properties/schemas.ts'
 import { queryFilters, unknownFilter } from './schemas-filters.ts'
+import { literalInQuery, Query, Understood } from './schemas-reading.ts'
 
 const invalid = { error: 'bbox_invalid' }
 
@@ -44,7 +45,9 @@ const Cluster = z
     lat: Latitude,
     lng: Longitude,
     count: Count.describe('How many listings it stands for.'),
-    minPrice: MoneyOrNull.describe('Their lowest price, in dinars; null where none has one.'),
+    minPrice: MoneyOrNull.describe(
+      'Their lowest price, in dinars; null where none has one, and where counts are approximate.',
+    ),
     bbox: z.array(z.number()).length(4).describe(
       'The bounds of its listings: minLng, minLat, maxLng, maxLat.',
     ),
@@ -65,10 +68,17 @@ const Point = z
   })
   .openapi('MapPoint', { description: 'A listing on the map.' })
 
+const understood = Understood.nullable().describe(
+  'What `q` was understood as; null without it, and where it is literal.',
+)
+
 const Clusters = z
   .object({
     clusters: z.array(Cluster).describe('Largest first, at most 5,000.'),
-    approximate: z.boolean().describe('Counted from a sample.'),
+    approximate: z.boolean().describe(
+      'Counted from a sample: a cell with less than a thousandth of all may be missing.',
+    ),
+    understood,
   })
   .openapi('MapClusters', { description: 'What a map shows below zoom 15.' })
 
@@ -76,6 +86,7 @@ const Points = z
   .object({
     points: z.array(Point).describe('Newest first, at most 500.'),
     truncated: z.boolean().describe('Whether there are more than are shown.'),
+    understood,
   })
   .openapi('MapPoints', { description: 'What a map shows from zoom 15 on.' })
 
@@ -89,9 +100,14 @@ const listings = route({
   summary: 'Get the listings in a box: clusters below zoom 15, points above',
   description:
     'Below zoom 15 clusters, from 15 on points. The box is cut to Kuwait; one that lies outside ' +
-    'is 422 `bbox_invalid`.',
+    'is 422 `bbox_invalid`. Of `q` only what fits is shown: nothing is left out or guessed.',
   errors: ['range_invalid'],
-  request: { query: z.strictObject({ ...queryFilters, bbox, zoom }, unknownFilter) },
+  request: {
+    query: z.strictObject(
+      { ...queryFilters, bbox, zoom, q: Query, literal: literalInQuery },
+      unknownFilter,
+    ),
+  },
   responses: {
     200: json(z.union([Clusters, Points]), 'Each listing at its public location.'),
   },
@@ -136,8 +152,8 @@ const areas = route({
 
 export const map = area()
   .openapi(listings, async (c) => {
-    const { bbox, zoom, ...filters } = c.req.valid('query')
-    const args = { bbox, zoom, filters }
+    const { bbox, zoom, q, literal, ...filters } = c.req.valid('query')
+    const args = { bbox, zoom, filters, q, literal }
     return send(c, await inSearchQueue(c, () => call(c, 'list_map_listings', args)))
   })
   .openapi(areas, async (c) => {

@@ -3,29 +3,35 @@ import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/context.ts'
 import { type Args, call } from '../../_shared/db.ts'
 import { invalid, problem } from '../http/problem.ts'
-import { area, body, Cursor, json, Limit, pageOf, route, send } from '../http/route.ts'
+import { area, body, Count, Cursor, json, Limit, pageFields, route, send } from '../http/route.ts'
 import { inSearchQueue } from '../http/search-queue.ts'
 import { Fields, Listed } from '../properties/schemas.ts'
 import { jsonFilters, queryFilters, unknownFilter } from './schemas-filters.ts'
+import { literal, literalInQuery, Query, Understood } from './schemas-reading.ts'
 
 const strategies = ['standard', 'exchange', 'auction', 'deal', 'company'] as const
 
 const common = {
-  // A character has at most two UTF-16 units; the database counts characters, up to 200.
-  q: z.string().max(400).optional().openapi({
-    maxLength: 200,
-    description:
-      'Words in any order; what looks like them follows where fewer than 5 of the strategy ' +
-      'have them, before any filter.',
-    example: 'شقة السالمية',
-  }),
+  q: Query,
   cursor: Cursor.optional(),
   fields: Fields,
 }
 
 const sorts = ['newest', 'price_asc', 'price_desc', 'area_desc', 'distance'] as const
 
-const page = json(pageOf('SearchPage', Listed), 'A page.')
+const SearchPage = pageFields(Listed)
+  .extend({
+    similarFrom: Count.nullable().describe(
+      'The index on this page of the first listing that fits only where something of `q` is left out ' +
+        'or guessed; null where all fit.',
+    ),
+    understood: Understood.nullable().describe(
+      'What `q` was understood as: on the first page; null without `q`, and where it is literal.',
+    ),
+  })
+  .openapi('SearchPage')
+
+const page = json(SearchPage, 'A page.')
 
 const advanced = route({
   tags: ['search'],
@@ -47,6 +53,7 @@ const advanced = route({
         strategy: z.enum(strategies, { error: 'search_strategy_unknown' })
           .describe('Which listings are searched.'),
         ...common,
+        literal,
         sort: z.enum([...sorts, 'drop_desc', 'ends_at']).optional().describe(
           'newest, but drop_desc of deals and ends_at of auctions, which are for them alone; ' +
             'distance needs near. A listing without a price is the last by price.',
@@ -86,6 +93,7 @@ const quick = route({
   request: {
     query: z.strictObject({
       ...common,
+      literal: literalInQuery,
       sort: z.enum(sorts).optional().describe('newest if omitted; distance needs near.'),
       limit: Limit,
       ...queryFilters,
@@ -110,13 +118,30 @@ const find = (c: ApiContext, args: Args<'search_listings'>) =>
 
 export const search = area()
   .openapi(advanced, async (c) => {
-    const { strategy, q, sort, cursor, limit, fields, ...filters } = c.req.valid('json')
-    const args = { strategy, filters, q, sort, pageCursor: cursor, pageSize: limit, fields }
+    const { strategy, q, literal, sort, cursor, limit, fields, ...filters } = c.req.valid('json')
+    const args = {
+      strategy,
+      filters,
+      q,
+      sort,
+      pageCursor: cursor,
+      pageSize: limit,
+      fields,
+      literal,
+    }
     return send(c, await find(c, args))
   }, withStrategies)
   .openapi(quick, async (c) => {
-    const { q, sort, cursor, limit, fields, ...filters } = c.req.valid('query')
-    const strategy = 'standard'
-    const args = { strategy, filters, q, sort, pageCursor: cursor, pageSize: limit, fields }
+    const { q, literal, sort, cursor, limit, fields, ...filters } = c.req.valid('query')
+    const args = {
+      strategy: 'standard',
+      filters,
+      q,
+      sort,
+      pageCursor: cursor,
+      pageSize: limit,
+      fields,
+      literal,
+    }
     return send(c, await find(c, args))
   })

@@ -95,7 +95,7 @@ const codesInQuery = (about: string) =>
     type: 'string',
     description: `${about} Separated by commas.`,
   })
-const booleanInQuery = (description: string) =>
+export const booleanInQuery = (description: string) =>
   z
     .enum(['true', 'false'])
     .transform((given) => given === 'true')

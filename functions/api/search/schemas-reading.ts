@@ -1,0 +1,47 @@
+/** What is typed into the search box, and what it was understood as. */
+import { z } from '@hono/zod-openapi'
+import { booleanInQuery } from './schemas-filters.ts'
+
+const aboutLiteral =
+  'true: every word of `q` is only a word; nothing of it is read as a kind, place, type or number.'
+
+// A character has at most two UTF-16 units; the database counts characters, up to 200.
+export const Query = z.string().max(400).optional().openapi({
+  maxLength: 200,
+  description:
+    'What somebody types. Kinds, places, types, furnishing, positions of the plot, and numbers with ' +
+    'their unit or bound are read (`understood`); the other words are found in any order.',
+  example: 'شقة للايجار السالمية غرفتين',
+})
+
+export const literal = z.boolean().optional().describe(aboutLiteral)
+export const literalInQuery = booleanInQuery(aboutLiteral)
+
+const Found = z
+  .object({
+    field: z.string().describe(
+      'The filter that it is: `type`, `kinds`, `areaIds`, `governorateIds`, `priceMin` … or `refNo`.',
+    ),
+    value: z.string().describe('Its value, as a query string has it: lists with commas.'),
+    text: z.string().describe('The words that say so.'),
+  })
+  .openapi('UnderstoodItem', { description: 'Words of a query that were read.' })
+
+export const Understood = z
+  .object({
+    found: z.array(Found).describe(
+      'What was read. Kinds, places and the block are also found in the text of a listing.',
+    ),
+    words: z.array(z.string()).describe('The words that were not read, and are looked for.'),
+    ignored: z.array(z.string()).describe(
+      'What was left out: phones, a price of no known type, types that exclude each other, and where ' +
+        'otherwise nothing would be found, unknown words, numbers, size, rooms, floor or block.',
+    ),
+    conflicts: z.array(z.string()).describe(
+      'Given filters that exclude what was read: then nothing is found.',
+    ),
+    strategy: z.string().nullable().describe(
+      'The strategy that has what was asked, where the one searched has not: then nothing is found.',
+    ),
+  })
+  .openapi('Understood', { description: 'What a query was understood as.' })

@@ -1,0 +1,94 @@
+-- What may stand in the list: what an admin adds in Studio is read, or refused with a sentence.
+
+create function private.reading_values(field text) returns text[]
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return case
+    when field = 'type' then '{SALE,RENT,EXCHANGE}'
+    when field = 'strategy' then '{auction,deal,company}'
+    when field = 'unit' then '{m2,rooms,block,floor,kwd}'
+    when field = 'bound' then '{max,min,about,from,to,between}'
+    when field in ('negation', 'join', 'beside', 'plain', 'stopword') then array['']
+    when field = 'area' then array(select areas.id from public.areas)
+    when field = 'governorate' then array(select governorates.id from public.governorates)
+    when field in ('kind', 'furnished', 'plot_position') then array(
+      select vocabularies.code from public.vocabularies
+      where vocabularies.vocabulary = reading_values.field)
+  end;
+end
+$$;
+comment on function private.reading_values is
+  'The values that a field of private.reading_words can have; null where they are numbers.';
+
+create function private.check_reading_word() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  numbers constant text[] := '{times,count,rooms,floor,ordinal}';
+  choices text[];
+  known private.reading_words;
+begin
+  new.phrase := private.search_text(new.phrase);
+  new.field := btrim(new.field);
+  new.value := btrim(coalesce(new.value, ''));
+  choices := private.reading_values(new.field);
+  if new.is_name then
+    return new;
+  elsif new.phrase !~ '^[^ ]+( [^ ]+){0,4}$' then
+    perform private.refuse_by_hand('phrase is one to five words of letters or digits.');
+  elsif choices is null and not new.field = any (numbers) then
+    perform private.refuse_by_hand(
+      'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, unit, '
+      'times, count, rooms, floor, ordinal, bound, beside, negation, join, plain, stopword.');
+  elsif choices = array[''] and new.value <> '' then
+    perform private.refuse_by_hand(format('value stays empty where field is %s.', new.field));
+  elsif not new.value = any (choices) then
+    perform private.refuse_by_hand(format('value is a code of %s%s.', new.field,
+      case when cardinality(choices) <= 10 then ': ' || array_to_string(choices, ', ') else '' end));
+  elsif choices is null and new.value !~ '^-?[0-9]{1,7}(\.[0-9]{1,3})?$' then
+    perform private.refuse_by_hand(format('value is a number where field is %s.', new.field));
+  end if;
+  select reading_words.* into known from private.reading_words
+  where reading_words.phrase = new.phrase
+    and (reading_words.is_name or reading_words.field <> new.field or reading_words.field = 'type')
+    and (reading_words.field, reading_words.value) <> (new.field, new.value)
+    and (tg_op = 'INSERT' or (reading_words.phrase, reading_words.field, reading_words.value)
+      <> (old.phrase, old.field, old.value))
+  order by reading_words.is_name desc
+  limit 1;
+  if known.is_name then
+    perform private.refuse_by_hand(format(
+      '"%s" is the name of %s %s and stays that.', new.phrase, known.field, known.value));
+  elsif known.field is not null then
+    perform private.refuse_by_hand(format(
+      '"%s" already says %s: change that row instead.', new.phrase,
+      btrim(known.field || ' ' || known.value)));
+  end if;
+  return new;
+end
+$$;
+comment on function private.check_reading_word is
+  'Brings a row into the form that is read, and refuses what could not be.';
+
+create trigger reading_words_are_understood
+  before insert or update on private.reading_words
+  for each row execute function private.check_reading_word();
+create trigger reading_names_are_written_elsewhere
+  before update on private.reading_words
+  for each row when (old.is_name or new.is_name)
+  execute function private.refuse_edit(
+    'This is the name of a place or kind: change it in areas, governorates or vocabularies.');
+create trigger reading_names_are_made_elsewhere
+  before insert on private.reading_words
+  for each row when (new.is_name)
+  execute function private.refuse_edit(
+    'is_name is for names of places and kinds: add those to areas, governorates or vocabularies.');
+create trigger reading_names_go_elsewhere
+  before delete on private.reading_words
+  for each row when (old.is_name)
+  execute function private.refuse_edit(
+    'This is the name of a place or kind: delete that in areas, governorates or vocabularies.');

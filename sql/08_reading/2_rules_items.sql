@@ -1,0 +1,150 @@
+-- The words of a query in order, and what stands in the list of them.
+
+create function private.reading_tokens(
+  q text, out plain text[], out typed text[], out ignored text[]
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  -- Marks that stand for signs among the words: ƍ is a decimal point, ƕ a comma or slash between
+  -- words, ƣ a dash between numbers.
+  marked text := private.ascii_digits(q);
+  word text;
+  parts text[];
+begin
+  -- Phones, however they are grouped: +965 9988 7766.
+  if marked ~ '[0-9]{4}[ -]?[0-9]{4}' then
+    parts := regexp_match(marked,
+      '(?:^|[\s:,،(])((?:(?:\+|00)?965[ -]?)?[2569][0-9]{3}[ -]?[0-9]{4})(?=$|[\s.,،)؟?!])');
+    if parts is not null then
+      ignored := array[parts[1]];
+      marked := replace(marked, parts[1], ' ');
+    end if;
+  end if;
+  if marked ~ '[,٬،.٫/&+–-]' then
+    marked := regexp_replace(marked, '([0-9])[,٬](?=[0-9]{3}([^0-9]|$))', '\1', 'g');
+    marked := regexp_replace(marked, '([0-9])[.٫](?=[0-9])', '\1ƍ', 'g');
+    marked := regexp_replace(marked, '([0-9]) ?[–-] ?(?=[0-9])', '\1 ƣ ', 'g');
+    marked := regexp_replace(marked, ' ?[,،/&+] ?', ' ƕ ', 'g');
+  end if;
+  plain := string_to_array(private.search_text(marked), ' ');
+  -- Signs above and below letters are no letters: where they part a word, it is shown plain.
+  typed := string_to_array(
+    btrim(regexp_replace(marked, '[^[:alnum:]]+' collate pg_catalog.pg_c_utf8, ' ', 'g')), ' ');
+  if cardinality(typed) <> cardinality(plain) then
+    typed := plain;
+  end if;
+  if not plain::text ~ '[0-9]' then
+    return;
+  end if;
+  -- 400م is two words where م counts something, and ق5 where ق does.
+  for n in reverse cardinality(plain) .. 1 loop
+    word := plain[n];
+    parts := coalesce(regexp_match(word, '^([0-9]+(?:ƍ[0-9]+)?)([^0-9ƍ].*)$'),
+      regexp_match(word, '^([^0-9]+)([0-9]+)$'));
+    if parts is not null and exists (
+      select from private.reading_words
+      where reading_words.phrase = parts[case when word ~ '^[0-9]' then 2 else 1 end]
+        and (reading_words.field in ('unit', 'times') and word ~ '^[0-9]'
+          or reading_words.field = 'unit' and reading_words.value in ('block', 'floor', 'kwd')
+          or word ~ '^[وبلف][0-9]')
+    ) and not exists (select from private.reading_words where reading_words.phrase = word) then
+      plain := plain[:n - 1] || parts || plain[n + 1:];
+      typed := typed[:n - 1] || parts || typed[n + 1:];
+    end if;
+  end loop;
+end
+$$;
+comment on function private.reading_tokens is
+  'The words of a query in order, as searches compare them and as they were typed, with marks for '
+  'the signs between them. Ignored: a phone.';
+
+create type private.reading_item as (
+  field text, choices text[], phrase text, first integer, last integer, number numeric, low numeric,
+  high numeric
+);
+comment on type private.reading_item is
+  'Words of a query from the first to the last that mean something together, as private.reading_words '
+  'has it. Field is null for a word that means nothing; number, mark, or what numbers were read as: '
+  'size, rooms, block, floor, price or bare (a price if the type is known), from low to high.';
+
+create function private.reading_items(plain text[]) returns private.reading_item[]
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+declare
+  size constant integer := cardinality(plain);
+  text_of constant text := array_to_string(plain, ' ') || ' ';
+  owners integer[] := array_fill(0, array[size]);
+  items private.reading_item[] := '{}';
+  read private.reading_item[] := '{}';
+  rests text[] := '{}';
+  heads text[] := '{}';
+  firsts integer[] := '{}';
+  cuts integer[] := '{}';
+  rest text := text_of;
+  cut integer;
+  met record;
+  number text;
+begin
+  for place in 1 .. size loop
+    heads := heads || plain[place];
+    rests := rests || rest;
+    firsts := firsts || place;
+    cuts := cuts || 0;
+    -- بالسالمية, والمنقف: what stands before a name is no part of it.
+    cut := length(substring(plain[place] from '^(?:بال|وال|فال|كال|لل|ب|و|ف)(?=.{3})'));
+    if cut > 0 then
+      heads := heads || substr(plain[place], cut + 1);
+      rests := rests || substr(rest, cut + 1);
+      firsts := firsts || place;
+      cuts := cuts || cut;
+    end if;
+    rest := substr(rest, length(plain[place]) + 2);
+  end loop;
+  for met in
+    select head.first, head.cut, listed.phrase, listed.field, listed.is_name,
+      array_agg(listed.value order by listed.value) as choices,
+      head.first + length(listed.phrase) - length(replace(listed.phrase, ' ', '')) as last
+    from unnest(heads, rests, firsts, cuts) as head (word, rest, first, cut)
+    join private.reading_words as listed on split_part(listed.phrase, ' ', 1) = head.word
+      and starts_with(head.rest, listed.phrase || ' ')
+    where head.cut = 0 or listed.field in ('area', 'governorate', 'kind', 'times')
+    group by head.first, head.cut, listed.phrase, listed.field, listed.is_name
+    order by length(listed.phrase) - length(replace(listed.phrase, ' ', '')) desc,
+      listed.field = 'stopword', head.cut, head.first,
+      -- The area is meant, and not the governorate of its name.
+      listed.is_name desc, listed.field
+  loop
+    continue when 0 <> any (owners[met.first:met.last]);
+    items := items || row(
+      met.field, met.choices, met.phrase, met.first, met.last,
+      case when met.field in ('times', 'count', 'rooms', 'floor', 'ordinal') then met.choices[1] end,
+      null, null
+    )::private.reading_item;
+    for n in met.first .. met.last loop
+      owners[n] := cardinality(items);
+    end loop;
+  end loop;
+  for place in 1 .. size loop
+    if owners[place] = 0 then
+      number := substring(replace(plain[place], 'ƍ', '.') from '^[0-9]{1,12}(?:[.][0-9]{1,6})?$');
+      read := read || row(
+        case when number is not null then 'number' when plain[place] in ('ƕ', 'ƣ') then 'mark' end,
+        null, plain[place], place, place, number, null, null
+      )::private.reading_item;
+    elsif (items[owners[place]]).first = place then
+      read := read || items[owners[place]];
+    end if;
+  end loop;
+  return read;
+end
+$$;
+comment on function private.reading_items is
+  'What stands in the list of the words of a query, in their order: the longest phrases first, then '
+  'names before other words, words before those without what stands before them.';

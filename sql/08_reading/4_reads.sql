@@ -1,0 +1,278 @@
+-- The reader: what the words of a query say, by the list of 1_tables.sql and a grammar of numbers.
+--
+-- In this order: the text is cut into words, phrases of the list are found in them (the longest
+-- first), numbers are joined with what counts and bounds them, and what then has a meaning becomes a
+-- filter or, for kinds, places, positions of the plot and blocks, which many only describe, words and
+-- terms of which a listing has to have one. It depends on the query, the strategy and the list alone.
+
+create function private.reading_clauses(terms text[], phrases text[]) returns jsonb
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  clauses jsonb;
+  phrase text;
+begin
+  foreach phrase in array phrases loop
+    if position(' ' in phrase) = 0 and phrase <> all (terms) then
+      terms := terms || phrase;
+    end if;
+  end loop;
+  clauses := jsonb_build_array(to_jsonb(terms));
+  -- (a and b) or c is (a or c) and (b or c): phrases of several words multiply, so not too many.
+  foreach phrase in array phrases loop
+    continue when position(' ' in phrase) = 0 or jsonb_array_length(clauses) > 12;
+    clauses := (
+      select jsonb_agg(clause || to_jsonb(word))
+      from jsonb_array_elements(clauses) as clause
+      cross join string_to_table(phrase, ' ') as word
+    );
+  end loop;
+  return clauses;
+end
+$$;
+comment on function private.reading_clauses is
+  'Lists of words and terms, of each of which a listing has one if it has a term or all words of a '
+  'phrase.';
+
+create function private.with_reading(
+  reading private.reading, name text, filter text, value jsonb, said text
+) returns private.reading
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  if value is null then
+    return reading;
+  elsif reading.filters ? filter then
+    if reading.filters -> filter = value then
+      return reading;
+    elsif jsonb_typeof(value) <> 'array' then
+      reading.ignored := reading.ignored || said;
+      return reading;
+    end if;
+    value := (reading.filters -> filter) || value;
+  end if;
+  reading.filters := reading.filters || jsonb_build_object(filter, value);
+  reading.found := reading.found || jsonb_build_object('field', name, 'value', case
+    when jsonb_typeof(value) = 'array' then (
+      select string_agg(code, ',') from jsonb_array_elements_text(value) as code)
+    else value #>> '{}' end, 'text', said);
+  return reading;
+end
+$$;
+comment on function private.with_reading is
+  'A reading with one filter more; of two numbers for one the first counts, of two codes both do.';
+
+create function private.with_names(
+  reading private.reading, name text, prefix text, items private.reading_item[], typed text[]
+) returns private.reading
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  item private.reading_item;
+  code text;
+  codes text[] := '{}';
+  terms text[] := '{}';
+  phrases text[] := '{}';
+  said text;
+begin
+  if items = '{}' then
+    return reading;
+  end if;
+  foreach item in array items loop
+    foreach code in array item.choices loop
+      if code <> all (codes) then
+        codes := codes || code;
+        terms := terms || (prefix || ':' || code);
+      end if;
+    end loop;
+    if item.phrase <> all (phrases) then
+      phrases := phrases || item.phrase;
+    end if;
+    said := concat_ws('، ', said, array_to_string(typed[item.first:item.last], ' '));
+  end loop;
+  reading.clauses := reading.clauses || private.reading_clauses(terms, phrases);
+  reading.found := reading.found || jsonb_build_object(
+    'field', name, 'value', array_to_string(codes, ','), 'text', said);
+  return reading;
+end
+$$;
+comment on function private.with_names is
+  'A reading with the kinds, places or positions of some items: a listing is of one of them, or has '
+  'the words of one.';
+
+create function private.reading_price(
+  item private.reading_item, type text, out low numeric, out high numeric
+)
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  -- 300 for a house is 300,000: nobody writes the zeros.
+  low := item.low * case
+    when item.field = 'bare' and type in ('SALE', 'EXCHANGE') and coalesce(item.high, item.low) < 1000
+    then 1000 else 1 end;
+  high := item.high * case
+    when item.field = 'bare' and type in ('SALE', 'EXCHANGE') and item.high < 1000
+    then 1000 else 1 end;
+end
+$$;
+comment on function private.reading_price is 'The prices that an item means for a type.';
+
+create function private.read_query(q text, strategy text) returns private.reading
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  tokens record;
+  items private.reading_item[];
+  item private.reading_item;
+  before private.reading_item;
+  next private.reading_item;
+  reading private.reading;
+  kinds private.reading_item[] := '{}';
+  areas private.reading_item[] := '{}';
+  governorates private.reading_item[] := '{}';
+  positions private.reading_item[] := '{}';
+  types private.reading_item[] := '{}';
+  prices private.reading_item[] := '{}';
+  type text;
+  kind_at integer; -- the place of the kind before, to which others can be joined
+  said text;
+  is_word boolean;
+  price record;
+begin
+  tokens := private.reading_tokens(q);
+  reading.found := '[]';
+  reading.filters := '{}';
+  reading.clauses := '[]';
+  reading.words := '{}';
+  reading.typed := '{}';
+  reading.ignored := coalesce(tokens.ignored, '{}');
+  if cardinality(tokens.plain) <= 2 and array_to_string(tokens.plain, '') ~ '^(kw)?[0-9]{5,7}$' then
+    said := ltrim(array_to_string(tokens.plain, ''), 'kw');
+    reading.clauses := jsonb_build_array(jsonb_build_array('kw' || said));
+    reading.found := jsonb_build_array(jsonb_build_object(
+      'field', 'refNo', 'value', 'KW-' || said, 'text', array_to_string(tokens.typed, ' ')));
+    return reading;
+  end if;
+  if cardinality(tokens.plain) = 0 then
+    return reading;
+  end if;
+  items := private.reading_numbers(private.reading_items(tokens.plain));
+  for place in 1 .. cardinality(items) loop
+    item := items[place];
+    before := items[place - 1];
+    next := items[place + 1];
+    said := array_to_string(tokens.typed[item.first:item.last], ' ');
+    is_word := false;
+    if before.field = 'negation' and item.field is distinct from 'furnished' then
+      -- Nothing says the opposite of it.
+      is_word := item.field is distinct from 'stopword';
+    elsif item.field = 'kind' then
+      if kinds = '{}' or item.choices = kinds[1].choices
+        or kind_at = place - 2 and (before.field = 'join' or before.phrase = 'ƕ') then
+        kinds := kinds || item;
+        kind_at := place;
+      else
+        is_word := true;
+      end if;
+    elsif item.field = 'area' then
+      areas := areas || item;
+    elsif item.field = 'governorate' then
+      governorates := governorates || item;
+    elsif item.field = 'type' then
+      types := types || item;
+    elsif item.field in ('price', 'bare') then
+      prices := prices || item;
+    elsif item.field = 'strategy' and strategy is not null then
+      reading.strategy := nullif(item.choices[1], strategy);
+    elsif item.field = 'furnished' then
+      if before.field = 'negation' then
+        item.choices := array(
+          select code from unnest('{none,partial,full}'::text[]) as code
+          where code <> all (item.choices)
+        );
+        said := array_to_string(tokens.typed[before.first:item.last], ' ');
+      end if;
+      reading := private.with_reading(reading, 'furnished', 'furnished',
+        to_jsonb(item.choices), said);
+    elsif item.field = 'plot_position' then
+      positions := positions || item;
+    elsif item.field = 'size' then
+      reading := private.with_reading(
+        reading, 'areaM2Min', 'area_m2_min', to_jsonb(item.low), said);
+      reading := private.with_reading(
+        reading, 'areaM2Max', 'area_m2_max', to_jsonb(item.high), said);
+    elsif item.field = 'rooms' and item.low is not null then
+      reading := private.with_reading(reading, 'bedroomsMin', 'bedrooms_min',
+        to_jsonb(floor(item.low)), said);
+    elsif item.field = 'floor' then
+      reading := private.with_reading(reading, 'floorMin', 'floor_min', to_jsonb(item.low), said);
+      reading := private.with_reading(reading, 'floorMax', 'floor_max', to_jsonb(item.high), said);
+    elsif item.field = 'block' and reading.block is null then
+      reading.block := jsonb_build_array(
+        array['block:' || item.phrase, item.phrase],
+        array['block:' || item.phrase, 'قطعه', 'ق', 'block', 'ق' || item.phrase]);
+      reading.found := reading.found || jsonb_build_object(
+        'field', 'block', 'value', item.phrase, 'text', said);
+    elsif item.field = 'negation' then
+      is_word := next.field is distinct from 'furnished';
+    elsif item.field in ('rooms', 'block') then
+      reading.ignored := reading.ignored || said;
+    elsif item.field = 'bound' then
+      is_word := not item.choices[1] in ('from', 'to', 'about');
+    elsif item.field = 'unit' then
+      is_word := item.choices <> '{m2}';
+    else
+      is_word := not coalesce(item.field in ('stopword', 'join', 'mark'), false);
+    end if;
+    if is_word then
+      reading.words := reading.words || tokens.plain[item.first:item.last];
+      reading.typed := reading.typed || tokens.typed[item.first:item.last];
+    end if;
+  end loop;
+
+  type := case when types = '{}' and strategy = 'exchange' then 'EXCHANGE'
+    else types[1].choices[1] end;
+  foreach item in array types loop
+    type := case when item.choices[1] = type then type end;
+  end loop;
+  foreach item in array types loop
+    said := array_to_string(tokens.typed[item.first:item.last], ' ');
+    if type is null then
+      reading.ignored := reading.ignored || said;
+    elsif strategy = 'exchange' and type <> 'EXCHANGE' then
+      reading.strategy := coalesce(reading.strategy, 'standard');
+    elsif strategy in ('standard', 'deal') and type = 'EXCHANGE' then
+      reading.strategy := coalesce(reading.strategy, 'exchange');
+    elsif strategy is distinct from 'exchange' and not reading.filters ? 'type' then
+      reading := private.with_reading(reading, 'type', 'type', to_jsonb(type), said);
+    end if;
+  end loop;
+  foreach item in array prices loop
+    said := array_to_string(tokens.typed[item.first:item.last], ' ');
+    price := private.reading_price(item, type);
+    if item.field = 'bare' and type is null then
+      reading.ignored := reading.ignored || said;
+    else
+      reading := private.with_reading(reading, 'priceMin', 'price_min', to_jsonb(price.low), said);
+      reading := private.with_reading(reading, 'priceMax', 'price_max', to_jsonb(price.high), said);
+    end if;
+  end loop;
+  reading := private.with_names(reading, 'kinds', 'kind', kinds, tokens.typed);
+  reading := private.with_names(reading, 'areaIds', 'area', areas, tokens.typed);
+  reading := private.with_names(
+    reading, 'governorateIds', 'governorate', governorates, tokens.typed);
+  return private.with_names(reading, 'plotPosition', 'plot', positions, tokens.typed);
+end
+$$;
+comment on function private.read_query is
+  'What a query says, for a strategy (null for the map).';

@@ -1,0 +1,322 @@
+-- Words of searches that every project has, beside the names of places and kinds. A script that may
+-- run twice: what an admin changed or added stays.
+set edits.by = 'release';
+
+insert into private.reading_words (phrase, field, value)
+select once.phrase, once.field, once.value
+from (
+  select distinct private.search_text(given.phrase) as phrase, meant.field, meant.value
+  from (values
+    ('type', 'SALE',
+      'للبيع, بيع, البيع, for sale, sale, to buy, buy, للشراء, شراء, lil bai3, lel bai3, '
+      'lil bee3, lel bee3, lil be3, lel be3, lil bay3, lilbai3, lelbai3, bai3'),
+    ('type', 'RENT',
+      'للايجار, ايجار, الايجار, للاجار, للاجاره, للإيجاره, للتاجير, تاجير, للاستئجار, '
+      'استئجار, لايجار, اجار, for rent, rent, to rent, to let, for lease, lease, rental, '
+      'lil ijar, lel ijar, lil ejar, lel ejar, lilijar, lelejar, ejar, ijar, eejar, lel '
+      'eejar'),
+    ('type', 'EXCHANGE',
+      'للبدل, بدل, البدل, للتبادل, تبادل, مبادله, للمبادله, مبادل, for exchange, exchange, '
+      'swap, for swap, lil badal, lel badal, badal'),
+    ('strategy', 'auction',
+      'مزاد, مزادات, المزاد العلني, مزاد علني, بالمزاد, auction, auctions, at auction'),
+    ('strategy', 'deal',
+      'نزل سعره, نزل سعرها, نزول سعر, تخفيض سعر, price drop, price drops, reduced price'),
+    ('kind', 'apartment',
+      'شقق, الشقق, شقه سكنيه, شقق سكنيه, شقق تمليك, apartments, apt, apts, appartment, '
+      'apartement, flat, flats, condo, sha22a, sha22ah, sha8a, sha8ah, shaqa, shaqqa, '
+      'shaqah, shiqqa, shiqqah, sheqqa, sha2a, sha2ah, shiga, shigga, sho2a, shu2a, sho8ag, '
+      'shoqaq'),
+    ('kind', 'floor', 'ادوار, floors, dor, dour, adwar'),
+    ('kind', 'house',
+      'بيوت, منزل, منازل, بيت سكني, houses, home, homes, bait, beit, bayt, byoot, '
+      'buyoot, boyoot, manzil'),
+    ('kind', 'villa',
+      'فلل, فله, فلا, فيله, فيلات, فلتين, villas, vila, vilas, vella, villah, fella, fela, '
+      'fila, filla, filal, vilal'),
+    ('kind', 'gov_house',
+      'بيوت حكوميه, بيت حكومه, بيوت حكومه, حكومي بيت, government houses, government home, '
+      'gov house, govt house'),
+    ('kind', 'residential_plot',
+      'قسيمه, قسايم, قسائم, قسائم سكنيه, قسايم سكنيه, قسيمه سكن خاص, residential plots, '
+      'plot, plots, residential land, qasema, qaseema, gaseema'),
+    ('kind', 'land',
+      'اراضي, قطعه ارض, قطع اراضي, قطعه الارض, lands, plot of land, piece of '
+      'land, ard, ardh, aradi, aradhi'),
+    ('kind', 'building',
+      'عماير, عمارات, عماره سكنيه, بنايه, بنايات, مبنى, مباني, buildings, 3mara, 3emara, '
+      'emara, imara, binaya, bnaya'),
+    ('kind', 'investment_building',
+      'عمارات استثماريه, عماير استثماريه, بنايه استثماريه, بنايات استثماريه, investment '
+      'buildings'),
+    ('kind', 'commercial_complex',
+      'مجمعات تجاريه, مجمع, مجمعات, commercial complexes, complex'),
+    ('kind', 'chalet',
+      'شاليهات, شالي, شالية, شاليهه, chalets, shalet, shaleh, shaleih, challet, shalih, '
+      'shalihat'),
+    ('kind', 'farm', 'مزارع, مزرعة, farms, mazra3a, mazraa, mazra3ah'),
+    ('kind', 'istiraha', 'استراحات, rest houses, resthouse, istiraha, estra7a, isteraha, estiraha'),
+    ('kind', 'stable',
+      'جواخير, جاخور, يواخير, ياخور, اسطبل, اسطبلات, stables, jakhoor, jakhour, jawakheer, '
+      'yakhoor'),
+    ('kind', 'office', 'مكاتب, offices, office space, maktab, makateb'),
+    ('kind', 'shop',
+      'محلات, دكان, دكاكين, shops, store, stores, retail shop, ma7al, mahal, ma7alat'),
+    ('kind', 'showroom', 'معارض, show room, showrooms, show rooms'),
+    ('kind', 'warehouse', 'مخازن, مستودع, مستودعات, warehouses, storage, makhzan, ma5zan'),
+    ('kind', 'industrial_plot', 'قسائم صناعيه, قسايم صناعيه, industrial plots, industrial land'),
+    ('kind', 'studio',
+      'ستوديو, استديو, ستديو, استوديوهات, استديوهات, ستوديوهات, studios, stodio, studyo, '
+      'estudio'),
+    ('kind', 'annex', 'ملاحق, annexes, mul7aq, mulhaq, mol7ag'),
+    ('kind', 'basement', 'سراديب, basements, sirdab, serdab'),
+    ('kind', 'camp', 'مخيمات, camps, mokhayam, mukhayam'),
+    ('kind', 'parking',
+      'مواقف, موقف سيارات, مواقف سيارات, parkings, parking space, parking spaces, car park'),
+    ('furnished', 'none',
+      'غير مفروش, غير مفروشه, بدون فرش, بدون اثاث, بلا اثاث, '
+      'unfurnished, un furnished, not furnished, non furnished, without furniture, no '
+      'furniture'),
+    ('furnished', 'partial',
+      'مفروش, مفروشه, المفروشه, نصف مفروشه, نص مفروشه, شبه مفروشه, مفروشه '
+      'جزئيا, مفروش جزئيا, furnished, semi furnished, semifurnished, partly furnished, '
+      'partially furnished, half furnished, mafrosh, mafroosh, mafrosha, mafroosha, '
+      'mafrooshah, mafrousha'),
+    ('furnished', 'full',
+      'مفروش, مفروشه, المفروشه, مفروشه بالكامل, مفروش بالكامل, مفروشه كامل, '
+      'furnished, fully furnished, full furnished, mafrosh, mafroosh, '
+      'mafrosha, mafroosha, mafrooshah, mafrousha'),
+    ('plot_position', 'one_street', 'شارع واحد, one street, single street'),
+    ('plot_position', 'corner', 'زاويه, زوايه, ركن, corner, zawya, zawia'),
+    ('plot_position', 'two_streets', 'شارعين, على شارعين, علي شارعين, two streets, 2 streets'),
+    ('plot_position', 'front_back', 'بطن وظهر, بطن و ظهر, بطن ظهر, front and back, batn w thahr'),
+    ('plot_position', 'street_alley', 'شارع وسكه, شارع و سكه, شارع سكه, street and alley'),
+    ('plot_position', 'head_three_sides', 'راس, راس بلوك, three sides'),
+    ('plot_position', 'on_square', 'على ساحه, علي ساحه, on a square, on square, open square'),
+    ('unit', 'm2',
+      'متر, م, م2, امتار, متر مربع, م مربع, م 2, متر 2, مترمربع, m, m2, sqm, sq m, sq, '
+      'sqmt, meter, meters, metre, metres, square meter, square meters, square metres, sq '
+      'meter, sq meters, sqmeter, mtr, mitr, metr'),
+    ('unit', 'rooms',
+      'غرف, غرفه, غرف نوم, غرفه نوم, غرفه ماستر, حجره, حجر, bed, beds, bedroom, bedrooms, '
+      'bed room, bed rooms, room, rooms, br, bhk, bdr, bd, ghoraf, ghuraf, 8oraf, ghorfa'),
+    ('unit', 'block', 'قطعه, ق, قطعة رقم, block, blk, qit3a, qet3a, git3a'),
+    ('unit', 'floor', 'طابق, الطابق, تابق, level, storey'),
+    ('unit', 'kwd',
+      'دينار, د, د ك, دك, دينار كويتي, دنانير, دينارا, kd, kwd, k d, dinar, dinars, kuwaiti '
+      'dinar, dinar kuwaiti'),
+    ('times', '1000', 'الف, الاف, k, thousand, alf'),
+    ('times', '1000000', 'مليون, ملايين, million, millions, mil, mln, melyon'),
+    ('count', '0.5', 'نص, نصف, ونص, ونصف, half'),
+    ('count', '0.25', 'ربع, وربع'),
+    ('count', '1', 'one'),
+    ('count', '2', 'two'),
+    ('count', '3', 'ثلاث, ثلاثه, تلات, three'),
+    ('count', '4', 'اربع, اربعه, four'),
+    ('count', '5', 'خمس, خمسه, five'),
+    ('count', '6', 'ست, سته, six'),
+    ('count', '7', 'سبع, سبعه, seven'),
+    ('count', '8', 'ثمان, ثماني, ثمانيه, eight'),
+    ('count', '9', 'تسع, تسعه, nine'),
+    ('count', '10', 'عشر, عشره, ten'),
+    ('rooms', '1', 'غرفه وصاله, غرفه و صاله, غرفه واحده, غرفه نوم واحده'),
+    ('rooms', '2',
+      'غرفتين, غرفتين نوم, غرفتي نوم, حجرتين, غرفتان, ghorfetain, ghorftain, 8orftain'),
+    ('floor', '0', 'ارضي, دور ارضي, طابق ارضي, ground floor, ground, grnd floor'),
+    ('ordinal', '1', 'اول, الاولى, 1st, first'),
+    ('ordinal', '2', 'ثاني, ثانيه, تاني, 2nd, second'),
+    ('ordinal', '3', 'ثالث, ثالثه, تالت, 3rd, third'),
+    ('ordinal', '4', 'رابع, رابعه, 4th, fourth'),
+    ('ordinal', '5', 'خامس, خامسه, 5th, fifth'),
+    ('ordinal', '6', 'سادس, سادسه, 6th, sixth'),
+    ('ordinal', '7', 'سابع, سابعه, 7th, seventh'),
+    ('ordinal', '8', 'ثامن, ثامنه, 8th, eighth'),
+    ('ordinal', '9', 'تاسع, تاسعه, 9th, ninth'),
+    ('ordinal', '10', 'عاشر, عاشره, 10th, tenth'),
+    ('bound', 'max',
+      'اقل من, اقل, تحت, لغايه, لحد, بحد اقصى, حد اقصى, اقصى حد, ما يتعدى, مايتعدى, لا '
+      'يتعدى, ما يزيد عن, ما يزيد, لا يزيد عن, لا يتجاوز, ما يتجاوز, حتى, less than, '
+      'under, below, up to, upto, max, maximum, at most, not more than, no more than'),
+    ('bound', 'min',
+      'اكثر من, اكبر من, اعلى من, فوق, ابتداء من, حد ادنى, على الاقل, ما يقل عن, لا يقل عن, '
+      'more than, over, above, at least, min, minimum, starting from, starting'),
+    ('bound', 'about',
+      'حدود, بحدود, في حدود, حوالي, بحوالي, تقريبا, قرابه, يقارب, around, about, approx, '
+      'approximately'),
+    ('bound', 'from', 'من, from'),
+    ('bound', 'to', 'الى, to, till, until'),
+    ('bound', 'between', 'بين, ما بين, between'),
+    ('beside', '',
+      'شارع, واجهه, واجهتها, واجهته, عرض, عرضه, عمق, ارتداد, ارتدادات, street, width, '
+      'frontage, facade, depth, setback'),
+    ('negation', '', 'غير, بدون, مو, مب, بلا, no, not, non, un, without'),
+    ('join', '', 'او, or'),
+    ('plain', '',
+      'بدل ايجار, بدل الايجار, بدل سكن, عائد ايجار, عائد الايجار, دخل ايجار, ايجار شهري, '
+      'غرفه خادمه, غرفه سايق, غرفه سائق, غرفه غسيل, غرفه ملابس, غرفه خدم, غرفه تخزين, غرفه '
+      'الخادمه, ايجارها, ايجاره, rental income, rent allowance, maid room, maids room, '
+      'driver room, laundry room, store room, فوق السطح'),
+    ('stopword', '',
+      'في, فى, ف, ب, مع, علي, عند, عندكم, عندك, هل, و, ال, عن, اللي, ابي, ابغي, '
+      'ابغى, ابا, بغيت, نبي, نبغي, اريد, اطلب, ادور, ادور على, دورلي, مطلوب, محتاج, احتاج, '
+      'للطلب, يوجد, موجود, متوفر, متوفره, لو سمحت, منطقه, بمنطقه, مساحه, مساحتها, مساحته, '
+      'بمساحه, المساحه, سعر, بسعر, السعر, سعرها, سعره, مبلغ, ضمن, مدينه, in, at, '
+      'for, with, on, the, an, of, near, by, and, i, we, want, need, looking, looking '
+      'for, find, me, please, any, area, size, price, priced, budget, al, el, fi, bel'),
+    ('area', 'salmiya',
+      'سالميا, salmiyah, salmiyya, salmya, salmia, salmeya, alsalmiya, as salmiya, '
+      'salemiya, essalmiya, salmieh'),
+    ('area', 'hawalli', 'حولى, hawally, hawali, hawalley, hawaly, 7awally, 7awalli, houli'),
+    ('area', 'maidan-hawalli', 'ميدان حولى, maidan hawally, maidan hawali, midan hawally'),
+    ('area', 'jabriya', 'جابريا, jabriyah, jabria, jabreya, jabrya, aljabriya'),
+    ('area', 'rumaithiya',
+      'رميثيا, رميثه, rumaithiyah, rumaithya, rumaythiya, romaithiya, rumethiya'),
+    ('area', 'bayan', 'bian'),
+    ('area', 'mishref', 'مشرف قديم, mishrif, meshref, moshref, mishraf'),
+    ('area', 'salwa', 'سلوا, salwah'),
+    ('area', 'shaab', 'شعب, الشعب البحري, الشعب السكني, شعب بحري, sha3ab, al shaab, shab'),
+    ('area', 'mubarak-al-abdullah', 'mubarak abdullah, west mishref, mubarak abdulla'),
+    ('area', 'messila', 'messilah, mesila, mesilah'),
+    ('area', 'masayel', 'مسايل, masayel, massayel, almasayel'),
+    ('area', 'fnaitees', 'فنيطيس, فنيطس, funaitees, finaitees, fnaytees'),
+    ('area', 'abu-ftaira', 'ابو فطيره, ابوفطيره, abu futaira, abu fatira, abu ftera, abo ftaira'),
+    ('area', 'abu-al-hasaniya', 'ابو حصانيه, ابوالحصانيه, abu hasaniya, abu alhasaniya'),
+    ('area', 'sabah-al-salem', 'صباح سالم, sabah al salim, sabah alsalim, sabah salim'),
+    ('area', 'mubarak-al-kabeer',
+      'mubarak al kabir, mubarak alkabir, mubarak kabir, mubarak alkabeer'),
+    ('area', 'mahboula', 'مهبوله, mahbula, mahboola, mahbola, mehboula, mahboulah'),
+    ('area', 'mangaf', 'منقف, mangaff, mangef, mengaf, manqaf'),
+    ('area', 'fahaheel', 'فحاحيل, فحيحل, fahahil, fahaheil, fhaheel, fahaheal'),
+    ('area', 'abu-halifa',
+      'ابو حليفه, ابوحليفه, abu halaifa, abu haleefa, abu huleifa, abo halifa, abuhalifa, '
+      'abo halefa'),
+    ('area', 'fintas', 'فنطاس, fentas, alfintas'),
+    ('area', 'egaila', 'عقيله, العقيله, eqaila, egeila, uqaila, aqaila, egila'),
+    ('area', 'riqqa', 'رقه, riqa, reqqa'),
+    ('area', 'hadiya', 'هديه, hadiyah, hadeya'),
+    ('area', 'jaber-al-ali', 'jaber ali, jabir al ali'),
+    ('area', 'dhaher', 'ظهر, thaher, daher, dhahar, thahar'),
+    ('area', 'sabahiya', 'صباحيه, sabahiyah, sabahya'),
+    ('area', 'fahad-al-ahmad', 'فهد احمد, fahad ahmad, fahd al ahmad'),
+    ('area', 'ali-sabah-al-salem',
+      'علي صباح سالم, ام الهيمان, ام هيمان, um al hayman, umm al haiman, um alhaiman, um '
+      'haiman'),
+    ('area', 'sabah-al-ahmad',
+      'صباح احمد, صباح الاحمد السكنيه, sabah al ahmed, sabah alahmad, sabah ahmad city, '
+      'sabah al ahmad, sabah ahmad'),
+    ('area', 'sabah-al-ahmad-sea',
+      'صباح الاحمد البحري, لؤلؤه الخيران, لولوه الخيران, sabah al ahmad sea, sea city'),
+    ('area', 'khairan',
+      'خيران, الخيران السكنيه, khiran, khayran, kheiran, al khiran, alkhairan, khiran city'),
+    ('area', 'bnaider', 'بنيدر, benaider, bneder, bnayder, bnaidar'),
+    ('area', 'julaia', 'جليعه, jlaiaa, julaiah, julaiaa, jlaia'),
+    ('area', 'zour', 'زور, al zour, azzour'),
+    ('area', 'nuwaiseeb', 'نويصيب, nuwaisib, nwaiseeb, nuwaisseb'),
+    ('area', 'mina-abdullah', 'مينا عبدالله, mina abdulla'),
+    ('area', 'wafra', 'وفره, wafrah, alwafra'),
+    ('area', 'abdali', 'abdaly, al abdali, abdeli'),
+    ('area', 'kabd', 'kabad, kebd'),
+    ('area', 'jahra', 'جهرا, jahrah, aljahra, al jahra, aljahraa, jahraa'),
+    ('area', 'farwaniya', 'فروانيا, farwaniyah, farwania, farwaneya, farwanya'),
+    ('area', 'khaitan', 'kheitan, khaytan, ketan'),
+    ('area', 'jleeb',
+      'جليب, الجليب, جليب شيوخ, جليب الشويخ, jleeb, jlib, jaleeb, abbasiya, العباسيه, جليب '
+      'الشيوخ العباسيه, jleeb shuyoukh, jaleeb al shuyoukh'),
+    ('area', 'riggae', 'رقعي, rigga, riggai, reggae, rigae, regai, riggea'),
+    ('area', 'ardiya', 'عارضيه, ardhiya, ardiyah, al ardiya, aardiya'),
+    ('area', 'ishbiliya', 'اشبيليه, eshbilia, ishbilia, ishbiliah, eshbelya'),
+    ('area', 'firdous', 'فردوس, ferdous, firdoos, ferdos'),
+    ('area', 'andalous', 'اندلس, andalus, andalos'),
+    ('area', 'sabah-al-nasser', 'sabah nasser, sabah al nasir'),
+    ('area', 'rabiya', 'رابيه, rabia, rabyah'),
+    ('area', 'omariya', 'عمريه, omariyah, omaria, umariya'),
+    ('area', 'rehab', 'رحاب, rihab, alrehab'),
+    ('area', 'dajeej', 'ضجيج, dajij, dhajeej, thajeej'),
+    ('area', 'rai', 'ري, al rai, alrai, al ray'),
+    ('area', 'abdullah-al-mubarak', 'عبدالله مبارك, abdullah mubarak, abdulla mubarak'),
+    ('area', 'west-abdullah-al-mubarak', 'غرب عبدالله مبارك, west abdullah mubarak'),
+    ('area', 'south-abdullah-al-mubarak', 'جنوب عبدالله مبارك, south abdullah mubarak'),
+    ('area', 'kuwait-city', 'الكويت العاصمه, ديره, مدينه كويت, downtown, city center, kuwait city'),
+    ('area', 'sharq', 'شرق, منطقه شرق, sharg, alsharq'),
+    ('area', 'mirqab', 'مرقاب, mirgab, murgab, murqab'),
+    ('area', 'qibla', 'قبله, جبله, qiblah, jibla, jiblah, gibla, qebla'),
+    ('area', 'dasman', 'دسمان, dessman'),
+    ('area', 'salhiya', 'صالحيه, salhiyah, salhia, salehiya'),
+    ('area', 'bneid-al-gar',
+      'بنيد قار, بنيدالقار, bneid al qar, bnaid al gar, bnaid al qar, bneid gar, bneid al '
+      'gar, bnied al gar'),
+    ('area', 'dasma', 'دسمه, dasmah'),
+    ('area', 'daiya', 'دعيه, daiyah, dayya, daeya'),
+    ('area', 'mansouriya', 'منصوريه, mansouriyah, mansuriya, mansoria'),
+    ('area', 'abdullah-al-salem',
+      'عبدالله سالم, الضاحيه, abdulla al salem, abdullah al salim, abdullah salem, dahia, '
+      'dahiya'),
+    ('area', 'nuzha', 'نزهه, nuzhah, nozha'),
+    ('area', 'faiha', 'فيحا, faihaa, fayha, alfaiha'),
+    ('area', 'shamiya', 'شاميه, shamiyah, shamia, shameya'),
+    ('area', 'rawda', 'روضه, rawdah, rawdha, rodha, rawda'),
+    ('area', 'adailiya', 'عديليه, adailiyah, adeliya, udailiya, adiliya, adelia'),
+    ('area', 'khaldiya', 'خالديه, khaldiyah, khaldia, khalidiya'),
+    ('area', 'kaifan', 'keifan, kifan, kayfan'),
+    ('area', 'qadsiya', 'قادسيه, qadsiyah, qadsia, qadisiya, gadsiya'),
+    ('area', 'qortuba', 'قرطبه, qurtuba, qurtubah, cordoba, gortuba'),
+    ('area', 'surra', 'سره, surrah, sura, alsurra'),
+    ('area', 'yarmouk', 'يرموك, yarmuk, yarmook'),
+    ('area', 'shuwaikh', 'شويخ, شويخ سكني, shuwaikh residential, shwaikh, shuweikh'),
+    ('area', 'shuwaikh-industrial',
+      'شويخ صناعيه, شويخ صناعي, shuwaikh ind, shuwaikh industrial area'),
+    ('area', 'sulaibikhat', 'صليبيخات, صليبخات, sulaibikhat, sulaibkhat, slaibikhat'),
+    ('area', 'doha', 'دوحه, doha kuwait, aldoha'),
+    ('area', 'nahda', 'نهضه, nahdha, alnahda'),
+    ('area', 'qairawan', 'قيروان, qayrawan, qeirawan, qairwan'),
+    ('area', 'nw-sulaibikhat',
+      'شمال غرب صليبخات, شمال غرب الصليبخات, north west sulaibikhat, nw sulaibikhat, غرب '
+      'الصليبخات'),
+    ('area', 'jaber-al-ahmad',
+      'جابر احمد, جابر الاحمد السكنيه, jaber ahmad, jaber al ahmed, jabir al ahmad, jaber '
+      'alahmad'),
+    ('area', 'anjafa', 'انجفه, angafa, anjafah'),
+    ('area', 'bidaa', 'بدع, al bidaa, bida, bidea'),
+    ('area', 'salam', 'سلام, al salam, assalam'),
+    ('area', 'hitteen', 'حطين, hateen, hiteen, hittin, hettin, 7itteen'),
+    ('area', 'shuhada', 'شهدا, shuhadaa, shohada, alshuhada'),
+    ('area', 'zahra', 'زهرا, zahraa, alzahra, zahrah'),
+    ('area', 'siddiq', 'صديق, siddeeq, sideeq, alsiddeeq, seddiq'),
+    ('area', 'adan', 'عدان, adaan, aladan, al adan'),
+    ('area', 'qusour', 'قصور, qosour, gosoor, qusoor'),
+    ('area', 'qurain', 'قرين, qurein, alqurain, gurain'),
+    ('area', 'subhan', 'صبحان, sabhan, sobhan'),
+    ('area', 'wista', 'وسطى, wasta'),
+    ('area', 'ahmadi', 'احمدي, ahmady, alahmadi, al ahmadi'),
+    ('area', 'naeem', 'نعيم, alnaeem, naem'),
+    ('area', 'naseem', 'نسيم, nasim, alnaseem'),
+    ('area', 'oyoun', 'عيون, oyoon, uyoun, al oyoun'),
+    ('area', 'qasr', 'قصر, al qasr, gasr'),
+    ('area', 'waha', 'واحه, wahah, al waha'),
+    ('area', 'taima', 'تيما, tayma, taimaa, teima'),
+    ('area', 'saad-al-abdullah', 'سعد عبدالله, saad abdullah, saad al abdulla, sad al abdullah'),
+    ('area', 'sulaibiya', 'صليبيه, صلبيه, sulaibiyah, slaibiya'),
+    ('area', 'amghara', 'امغره, amgara, omghara'),
+    ('area', 'mutlaa', 'مطلاع, المطلاع, mutla, al mutlaa, almutlaa, mutlah, mutlaa'),
+    ('area', 'salmi', 'سالمي, al salmi, alsalmi'),
+    ('area', 'subiya', 'صبيه, subiyah, sabiya, subbiya'),
+    ('area', 'south-khaitan', 'خيطان الجنوبي, south kheitan'),
+    ('area', 'abraq-khaitan', 'abrak khaitan, abraq kheitan'),
+    ('area', 'granada', 'غرناطه, gharnata'),
+    ('area', 'failaka', 'فيلكه, faylaka, failaka island'),
+    ('area', 'wafra-residential', 'وفره سكنيه, الوفره السكني, wafra residential'),
+    ('governorate', 'capital',
+      'محافظه العاصمه, العاصمه, capital governorate, kuwait capital, محافظه عاصمه'),
+    ('governorate', 'hawalli', 'محافظه حولي, hawalli governorate, hawally governorate'),
+    ('governorate', 'farwaniya', 'محافظه الفروانيه, farwaniya governorate'),
+    ('governorate', 'mubarak-al-kabeer', 'محافظه مبارك الكبير, mubarak al kabeer governorate'),
+    ('governorate', 'ahmadi', 'محافظه الاحمدي, ahmadi governorate'),
+    ('governorate', 'jahra', 'محافظه الجهراء, jahra governorate')
+  ) as meant (field, value, phrases)
+  cross join lateral string_to_table(meant.phrases, ', ') as given (phrase)
+) as once
+-- What somebody else has given a meaning keeps it.
+where not exists (
+  select from private.reading_words where reading_words.phrase = once.phrase
+)
+on conflict do nothing;

@@ -1,0 +1,238 @@
+/** What is typed into the search box, from the app's side: what it finds, and what the answer says. */
+import { beforeEach, expect, test } from 'vitest'
+import { database, guest, type Person, type Reply, signUp } from '../support/client.ts'
+import { publishListing } from '../support/listings.ts'
+import { ids, uniqueWord } from '../search/results.ts'
+
+let seller: Person
+let word: string
+
+beforeEach(async () => {
+  seller = await signUp()
+  word = uniqueWord()
+})
+
+type Body = Record<string, unknown>
+const search = (body: Body) => guest.post('/search/advanced', { strategy: 'standard', ...body })
+
+const publish = async (fields: Body) =>
+  (await publishListing(seller, { descriptionAr: `إعلان ${word}`, ...fields })).id
+
+const found = ({ body }: Reply) =>
+  Object.fromEntries(
+    body.understood.found.map(({ field, value }: Record<string, string>) => [field, value]),
+  )
+
+test('a query is read, and the first page says as what', async () => {
+  const house = { kind: 'house', areaId: 'mishref', landAreaM2: 400 }
+  const fitting = await publish({ ...house, titleAr: 'عقار مميز' })
+  await publish({ ...house, landAreaM2: 500 })
+  await publish({ ...house, areaId: 'bayan' })
+
+  const page = await search({ q: `بيت للبيع في مشرف ٤٠٠ متر ${word}` })
+  expect(ids(page)).toEqual([fitting])
+  expect(page.body).toMatchObject({
+    similarFrom: null,
+    understood: { words: [word], ignored: [], conflicts: [], strategy: null },
+  })
+  expect(found(page)).toEqual({
+    type: 'SALE',
+    kinds: 'house',
+    areaIds: 'mishref',
+    areaM2Min: '360',
+    areaM2Max: '440',
+  })
+  expect(page.body.understood.found).toContainEqual(
+    { field: 'areaIds', value: 'mishref', text: 'مشرف' },
+  )
+  const sent = new URLSearchParams({ q: `بيت للبيع في مشرف ٤٠٠ متر ${word}` })
+  expect((await guest.get(`/search?${sent}`)).body).toEqual(page.body)
+  expect((await search({})).body).toMatchObject({ similarFrom: null, understood: null })
+})
+
+test('a kind or place is found by field or text, and an area before its governorate', async () => {
+  const inHawalli = await publish({ kind: 'apartment', areaId: 'hawalli', titleAr: 'عرض خاص' })
+  const byText = await publish({ kind: 'villa', areaId: 'salwa', titleAr: 'شقة مثل التي في حولي' })
+  await publish({ kind: 'apartment', areaId: 'salmiya', titleAr: 'عرض خاص' })
+  expect(ids(await search({ q: `شقق حولي ${word}` }))).toEqual([inHawalli])
+  expect(ids(await search({ q: `شقة حولي ${word}` }))).toEqual([byText, inHawalli])
+  const governorate = await search({ q: `شقة محافظة حولي ${word}` })
+  expect(found(governorate)).toEqual({ kinds: 'apartment', governorateIds: 'hawalli' })
+  expect(ids(governorate)).toHaveLength(3)
+})
+
+test('literal: every word is only a word', async () => {
+  const described = await publish({ titleAr: 'بيت للبيع في مشرف', areaId: 'salwa' })
+  await publish({ kind: 'house', areaId: 'mishref', titleAr: 'عقار مميز' })
+  const q = `للبيع بيت في مشرف ${word}`
+  expect(ids(await search({ q }))).toHaveLength(2)
+  const literal = await search({ q, literal: true })
+  expect(ids(literal)).toEqual([described])
+  expect(literal.body).toMatchObject({ understood: null, similarFrom: null })
+  expect(ids(await guest.get(`/search?${new URLSearchParams({ q, literal: 'true' })}`)))
+    .toEqual([described])
+})
+
+test('what was read and what was given both hold; where they exclude each other it says so', async () => {
+  const rent = await publish({ type: 'RENT', price: 250 })
+  await publish({ type: 'RENT', price: 450 })
+  const q = `للايجار اقل من 300 ${word}`
+  expect(ids(await search({ q }))).toEqual([rent])
+  expect(ids(await search({ q, priceMin: 200 }))).toEqual([rent])
+  const excluded = await search({ q, priceMin: 400, type: 'SALE' })
+  expect(excluded.body).toMatchObject({ items: [], nextCursor: null })
+  expect(excluded.body.understood.conflicts).toEqual(['type', 'priceMin'])
+})
+
+test('a word of another strategy finds nothing and names it; one of its own is dropped', async () => {
+  const exchange = { type: 'EXCHANGE', price: null, requestYear: 2012, requiredYear: 2014 }
+  const id = await publish(exchange)
+  const here = await search({ q: `للبدل ${word}` })
+  expect(here.body).toMatchObject({ items: [], understood: { strategy: 'exchange' } })
+  const there = await search({ strategy: 'exchange', q: `للبدل ${word}` })
+  expect(ids(there)).toEqual([id])
+  expect(there.body.understood).toMatchObject({ found: [], strategy: null })
+  expect((await search({ strategy: 'exchange', q: `للبيع ${word}` })).body)
+    .toMatchObject({ items: [], understood: { strategy: 'standard' } })
+})
+
+test('where nothing fits, unknown words, then numbers, then sizes are left out; never a place or price', async () => {
+  const flat = { type: 'RENT', kind: 'apartment', areaId: 'doha', price: 333 }
+  const id = await publish({ ...flat, builtAreaM2: 120, bedrooms: 2 })
+  const q = `شقة للايجار الدوحة ${word}`
+  const cases: [q: string, ignored: string[]][] = [
+    [`${q} غغغظظظضضض`, ['غغغظظظضضض']],
+    [`${q} 7654321`, ['7654321']],
+    [`${q} 900 متر 9 غرف الدور 77`, ['900 متر', '9 غرف', 'الدور 77']],
+    [`${q} 900 متر 7654321`, ['7654321', '900 متر']],
+  ]
+  for (const [asked, ignored] of cases) {
+    const page = await search({ q: asked })
+    expect([asked, ids(page)]).toEqual([asked, [id]])
+    expect(page.body.similarFrom).toBe(0)
+    expect(page.body.understood.ignored.toSorted()).toEqual(ignored.toSorted())
+  }
+  for (
+    const never of [`${q} اقل من 100`, `بيت للايجار الدوحة ${word}`, `شقة للبيع الدوحة ${word}`]
+  ) {
+    expect([never, ids(await search({ q: never }))]).toEqual([never, []])
+  }
+  expect(ids(await search({ q: `شقة للايجار كيفان ${word}` }))).toEqual([])
+  // A filter that leaves nothing does not make anything fit.
+  expect(ids(await search({ q: `${q} 2 غرف`, priceMin: 400 }))).toEqual([])
+})
+
+test('pages of what was left out or guessed say from where, and carry how the query was read', async () => {
+  const made: string[] = []
+  for (let n = 0; n < 5; n++) made.unshift(await publish({ kind: 'farm', bedrooms: n }))
+  const q = `مزرعة 44 غرفة ${word}`
+  const seen: string[] = []
+  let cursor: string | null = null
+  do {
+    const page: Reply = await search({ q, limit: 2, ...(cursor && { cursor }) })
+    expect(page.body.similarFrom).toBe(0)
+    expect(page.body.understood === null).toBe(cursor !== null)
+    seen.push(...ids(page))
+    cursor = page.body.nextCursor
+  } while (cursor)
+  expect(seen).toEqual(made)
+})
+
+test('a number of a listing finds that listing and nothing else', async () => {
+  const { id, refNo } = await publishListing(seller, {})
+  const digits = refNo.slice(3)
+  const arabic = digits.replace(/[0-9]/g, (digit: string) => '٠١٢٣٤٥٦٧٨٩'[Number(digit)])
+  for (const q of [refNo, `kw ${digits}`, `KW${digits}`, digits, arabic]) {
+    const page = await search({ q })
+    expect([q, ids(page), found(page)]).toEqual([q, [id], { refNo }])
+  }
+  expect(ids(await search({ q: '9999999' }))).toEqual([])
+})
+
+test('words that say nothing are like no query, signs alone find nothing', async () => {
+  const all = ids(await search({ limit: 5 }))
+  expect(ids(await search({ limit: 5, q: 'في من على' }))).toHaveLength(all.length)
+  expect(ids(await search({ q: ' -- , / ' }))).toEqual([])
+})
+
+test('the map shows what a query names, and nothing that is left out', async () => {
+  const location = { lat: 29.3434, lng: 48.0789, precision: 'exact' }
+  const id = await publish({ kind: 'chalet', location, titleAr: 'إعلان خاص' })
+  await publish({ kind: 'villa', location, titleAr: 'إعلان خاص' })
+  const map = async (zoom: number, q: string, more = {}) => {
+    const query = { bbox: '48.07,29.34,48.09,29.35', zoom: String(zoom), q, ...more }
+    return (await guest.get(`/map/listings?${new URLSearchParams(query)}`)).body
+  }
+  const shown = await map(16, `شاليهات للبيع ${word}`)
+  expect(shown.points.map((point: { id: string }) => point.id)).toEqual([id])
+  expect(shown.understood).toMatchObject({ words: [word], conflicts: [] })
+  expect(await map(12, `شاليهات ${word}`)).toMatchObject({ clusters: [{ count: 1 }] })
+  expect(await map(16, `شاليه 7000 متر ${word}`)).toMatchObject({ points: [] })
+  expect(await map(16, `شاليه ${word} غغغظظظضضض`)).toMatchObject({ points: [] })
+  expect(await map(16, `شاليه للايجار ${word}`, { type: 'SALE' }))
+    .toMatchObject({ points: [], understood: { conflicts: ['type'] } })
+  expect(await map(16, `إعلان ${word}`, { literal: 'true' }))
+    .toMatchObject({ points: [{}, {}], understood: null })
+  expect(await map(16, '%')).toMatchObject({ points: [] })
+})
+
+test('a word that an admin adds is read from then on, and changes no walk under way', async () => {
+  const name = uniqueWord().replace(/[0-9]/g, '') + 'xq'
+  const farms = [await publish({ kind: 'farm' }), await publish({ kind: 'farm' })].reverse()
+  const text = await publish({ kind: 'villa', titleAr: `فيلا ${name} قديمة` })
+  const other = await publish({ kind: 'villa', titleAr: `فيلا ${name} جديدة` })
+  const q = `${name} ${word}`
+  const before = await search({ q, limit: 1 })
+  expect(ids(before)).toEqual([other])
+  await database().query(
+    `insert into private.reading_words (phrase, field, value) values ($1, 'kind', 'farm')`,
+    [name.toUpperCase()],
+  )
+  const next = await search({ q, limit: 1, cursor: before.body.nextCursor })
+  expect(ids(next)).toEqual([text])
+  expect(ids(await search({ q }))).toEqual([other, text, ...farms])
+  await database().query('delete from private.reading_words where phrase = $1', [
+    name.toLowerCase(),
+  ])
+})
+
+test.each([
+  ['a name of a place', 'السالمية', 'kind', 'villa', /is the name of area salmiya/],
+  ['a name of a kind', 'Villa', 'area', 'salmiya', /is the name of kind villa/],
+  ['a word of a type', 'للبيع', 'kind', 'villa', /already says type SALE/],
+  ['a word with a meaning', 'مفروشة', 'stopword', '', /already says furnished/],
+  ['no word', ' -- ', 'kind', 'villa', /one to five words/],
+  ['too many words', 'a b c d e f', 'kind', 'villa', /one to five words/],
+  ['an unknown field', 'xyzzy', 'nosuch', '', /field is one of/],
+  ['an unknown code', 'xyzzy', 'kind', 'nosuch', /value is a code of kind/],
+  ['no number', 'xyzzy', 'times', 'many', /value is a number/],
+  ['a value that says nothing', 'xyzzy', 'stopword', 'villa', /value stays empty/],
+])('%s is refused as a new word, with a sentence', async (_, phrase, field, value, sentence) => {
+  const added = database().query(
+    'insert into private.reading_words (phrase, field, value) values ($1, $2, $3)',
+    [phrase, field, value],
+  )
+  await expect(added).rejects.toThrow(sentence)
+})
+
+test('names of places are changed where they stand, and are read as they are changed', async () => {
+  const db = database()
+  const byHand = (sql: string) => db.query(sql)
+  await expect(byHand(`delete from private.reading_words where phrase = 'سالميه'`)).rejects.toThrow(
+    /name of a place or kind/,
+  )
+  await expect(byHand(`update private.reading_words set value = 'x' where phrase = 'سالميه'`))
+    .rejects.toThrow(/name of a place or kind/)
+  const client = await db.connect()
+  try {
+    await client.query('begin')
+    await client.query(`update public.areas set alias_ar = 'ظظظقق الكبرى' where id = 'doha'`)
+    const { rows } = await client.query(
+      `select (private.read_query('ظظظقق الكبري', 'standard')).found as found`,
+    )
+    expect(rows[0].found).toMatchObject([{ field: 'areaIds', value: 'doha' }])
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+})
