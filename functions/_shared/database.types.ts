@@ -205,7 +205,7 @@ export type Database = {
 { Args: { "filters"?: Json }; Returns: Json
                            },
 "list_map_listings":
-{ Args: { "bbox": Json,"filters"?: Json,"zoom": number }; Returns: Json
+{ Args: { "bbox": Json,"filters"?: Json,"literal"?: boolean,"q"?: string,"zoom": number }; Returns: Json
                            },
 "list_messages":
 { Args: { "after_seq"?: number,"before_seq"?: number,"conversation_id": string,"page_size"?: number }; Returns: {
@@ -295,8 +295,8 @@ export type Database = {
 { Args: { "property_id": string }; Returns: Json
                            },
 "quick_search":
-{ Args: { "fields"?: string,"filters"?: Json,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string }; Returns: {
-              "items": Json,"nextCursor": string
+{ Args: { "fields"?: string,"filters"?: Json,"literal"?: boolean,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string }; Returns: {
+              "items": Json,"nextCursor": string,"similarFrom": number,"understood": Json
             }[]
                            },
 "read_all_notifications":
@@ -333,8 +333,8 @@ export type Database = {
 { Args: { "property_id": string }; Returns: Json
                            },
 "search":
-{ Args: { "fields"?: string,"filters"?: Json,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string,"strategy"?: string }; Returns: {
-              "items": Json,"nextCursor": string
+{ Args: { "fields"?: string,"filters"?: Json,"literal"?: boolean,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string,"strategy"?: string }; Returns: {
+              "items": Json,"nextCursor": string,"similarFrom": number,"understood": Json
             }[]
                            },
 "send_message":

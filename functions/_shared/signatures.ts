@@ -84,7 +84,13 @@ export const signatures = {
   list_invoices: { state: 'text?', page_cursor: 'text?', page_size: 'integer?' },
   list_kinds: {},
   list_map_areas: { filters: 'jsonb?' },
-  list_map_listings: { bbox: 'jsonb', zoom: 'integer', filters: 'jsonb?' },
+  list_map_listings: {
+    bbox: 'jsonb',
+    zoom: 'integer',
+    filters: 'jsonb?',
+    q: 'text?',
+    literal: 'boolean?',
+  },
   list_messages: {
     conversation_id: 'uuid',
     before_seq: 'bigint?',
@@ -176,6 +182,7 @@ export const signatures = {
     page_cursor: 'text?',
     page_size: 'integer?',
     fields: 'text?',
+    literal: 'boolean?',
   },
   read_all_notifications: {},
   read_conversation: { conversation_id: 'uuid', up_to_seq: 'bigint?' },
@@ -208,6 +215,7 @@ export const signatures = {
     page_cursor: 'text?',
     page_size: 'integer?',
     fields: 'text?',
+    literal: 'boolean?',
   },
   send_message: {
     conversation_id: 'uuid',
@@ -278,6 +286,7 @@ export const facadeSignatures = {
     page_cursor: 'text?',
     page_size: 'integer?',
     fields: 'text?',
+    literal: 'boolean?',
   },
   toggle_favorite: { property_id: 'uuid' },
 } as const

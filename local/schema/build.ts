@@ -12,7 +12,13 @@ import { UserError } from '../stack/user-error.ts'
 /** The last one comes when a version has to mend rows of the one before. */
 export const scripts = {
   before: ['00_roles.sql'],
-  after: ['90_platform.sql', '91_data.sql', '91_data_places.sql', '91_data_words.sql', '92_backfills.sql'],
+  after: [
+    '90_platform.sql',
+    '91_data.sql',
+    '91_data_places.sql',
+    '91_data_words.sql',
+    '92_backfills.sql',
+  ],
 }
 
 export type Script = { name: string; text: string }

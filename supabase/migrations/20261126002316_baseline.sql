@@ -436,7 +436,7 @@ begin
   if private.is_by_hand(stack) then
     perform private.refuse_by_hand(tg_argv[0]);
   end if;
-  return new;
+  return coalesce(new, old);
 end
 $$;
 comment on function private.refuse_edit is
@@ -2044,7 +2044,7 @@ create table private.announced_passwords (
 );
 comment on table private.announced_passwords is
   'New passwords that the facade has begun to set and Auth has not yet written; each serves once. Auth '
-  'writes none without. Gone with it, or by a job.';
+  'writes none without. Cleaned by private.purge_social_tokens.';
 comment on column private.announced_passwords.session_id is
   'Whose session it is set in, which stays; null where a code is the proof and every session ends.';
 comment on column private.announced_passwords.expires_at is
@@ -13744,6 +13744,832 @@ comment on function api.toggle_favorite is
 
 grant execute on function private.toggle_favorite, api.toggle_favorite to authenticated;
 
+-- sql/08_reading/1_tables.sql
+
+-- The words of a query that mean something: one list, of which every word is a row.
+--
+-- Names of places and kinds are written here by triggers; the other rows stand in 91_data_words.sql,
+-- and an admin adds to them in Studio. 4_reads.sql is the one reader.
+
+create table private.reading_words (
+  phrase text not null
+    constraint reading_words_are_short check (phrase ~ '^[^ ]+( [^ ]+){0,4}$'),
+  field text not null,
+  value text not null default '',
+  is_name boolean not null default false,
+  primary key (phrase, field, value)
+);
+comment on table private.reading_words is
+  'What words of a search mean. Add a row for a word that people type: it is read from the next '
+  'search on. Several rows of one phrase and field mean any of their values.';
+comment on column private.reading_words.phrase is
+  'One to five words, typed as people type them; kept as private.search_text writes them.';
+comment on column private.reading_words.field is
+  'What it says. type, strategy, kind, area, governorate, furnished, plot_position: that, by the '
+  'code in value. unit: what the number beside it counts (m2, rooms, block, floor, kwd); times: '
+  'the number times value; count: a number as a word; rooms, floor: that number of rooms, that '
+  'floor; ordinal: which floor, beside one; bound: max, min, about, from, to or between, of the '
+  'number after it. beside: the number after it is no size (street, front). negation: not what '
+  'follows; join: or, between kinds. plain: stays words, though parts of it mean something (rent '
+  'allowance). stopword: says nothing.';
+comment on column private.reading_words.value is
+  'A code, a number, or nothing, as the field asks.';
+comment on column private.reading_words.is_name is
+  'A name of a place or kind, written by its own table: change it there.';
+
+create index reading_words_first_word_idx on private.reading_words (split_part(phrase, ' ', 1));
+
+alter table private.reading_words enable row level security;
+create policy "nobody but functions of their owner" on private.reading_words using (false);
+
+create type private.reading as (
+  found jsonb,
+  filters jsonb,
+  clauses jsonb,
+  block jsonb,
+  words text[],
+  typed text[],
+  ignored text[],
+  strategy text
+);
+comment on type private.reading is
+  'A query as it was read. found: [{field, value, text}], named as filters are. filters: what '
+  'listings have to be, by columns of private.search_filters. clauses: what they have by field or '
+  'text, each a list of words and terms of which one will do; block: those of the block. words: '
+  'the other words, as listings are searched; typed: as they were typed. ignored: what was left '
+  'out. strategy: the one that has what was asked, if it is another.';
+
+-- sql/08_reading/2_rules_edits.sql
+
+-- What may stand in the list: what an admin adds in Studio is read, or refused with a sentence.
+
+create function private.reading_values(field text) returns text[]
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return case
+    when field = 'type' then '{SALE,RENT,EXCHANGE}'
+    when field = 'strategy' then '{auction,deal,company}'
+    when field = 'unit' then '{m2,rooms,block,floor,kwd}'
+    when field = 'bound' then '{max,min,about,from,to,between}'
+    when field in ('negation', 'join', 'beside', 'plain', 'stopword') then array['']
+    when field = 'area' then array(select areas.id from public.areas)
+    when field = 'governorate' then array(select governorates.id from public.governorates)
+    when field in ('kind', 'furnished', 'plot_position') then array(
+      select vocabularies.code from public.vocabularies
+      where vocabularies.vocabulary = reading_values.field)
+  end;
+end
+$$;
+comment on function private.reading_values is
+  'The values that a field of private.reading_words can have; null where they are numbers.';
+
+create function private.check_reading_word() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  numbers constant text[] := '{times,count,rooms,floor,ordinal}';
+  choices text[];
+  known private.reading_words;
+begin
+  new.phrase := private.search_text(new.phrase);
+  new.field := btrim(new.field);
+  new.value := btrim(coalesce(new.value, ''));
+  choices := private.reading_values(new.field);
+  if new.is_name then
+    return new;
+  elsif new.phrase !~ '^[^ ]+( [^ ]+){0,4}$' then
+    perform private.refuse_by_hand('phrase is one to five words of letters or digits.');
+  elsif choices is null and not new.field = any (numbers) then
+    perform private.refuse_by_hand(
+      'field is one of: type, strategy, kind, area, governorate, furnished, plot_position, unit, '
+      'times, count, rooms, floor, ordinal, bound, beside, negation, join, plain, stopword.');
+  elsif choices = array[''] and new.value <> '' then
+    perform private.refuse_by_hand(format('value stays empty where field is %s.', new.field));
+  elsif not new.value = any (choices) then
+    perform private.refuse_by_hand(format('value is a code of %s%s.', new.field,
+      case when cardinality(choices) <= 10 then ': ' || array_to_string(choices, ', ') else '' end));
+  elsif choices is null and new.value !~ '^-?[0-9]{1,7}(\.[0-9]{1,3})?$' then
+    perform private.refuse_by_hand(format('value is a number where field is %s.', new.field));
+  end if;
+  select reading_words.* into known from private.reading_words
+  where reading_words.phrase = new.phrase
+    and (reading_words.is_name or reading_words.field <> new.field or reading_words.field = 'type')
+    and (reading_words.field, reading_words.value) <> (new.field, new.value)
+    and (tg_op = 'INSERT' or (reading_words.phrase, reading_words.field, reading_words.value)
+      <> (old.phrase, old.field, old.value))
+  order by reading_words.is_name desc
+  limit 1;
+  if known.is_name then
+    perform private.refuse_by_hand(format(
+      '"%s" is the name of %s %s and stays that.', new.phrase, known.field, known.value));
+  elsif known.field is not null then
+    perform private.refuse_by_hand(format(
+      '"%s" already says %s: change that row instead.', new.phrase,
+      btrim(known.field || ' ' || known.value)));
+  end if;
+  return new;
+end
+$$;
+comment on function private.check_reading_word is
+  'Brings a row into the form that is read, and refuses what could not be.';
+
+create trigger reading_words_are_understood
+  before insert or update on private.reading_words
+  for each row execute function private.check_reading_word();
+create trigger reading_names_are_written_elsewhere
+  before update on private.reading_words
+  for each row when (old.is_name or new.is_name)
+  execute function private.refuse_edit(
+    'This is the name of a place or kind: change it in areas, governorates or vocabularies.');
+create trigger reading_names_are_made_elsewhere
+  before insert on private.reading_words
+  for each row when (new.is_name)
+  execute function private.refuse_edit(
+    'is_name is for names of places and kinds: add those to areas, governorates or vocabularies.');
+create trigger reading_names_go_elsewhere
+  before delete on private.reading_words
+  for each row when (old.is_name)
+  execute function private.refuse_edit(
+    'This is the name of a place or kind: delete that in areas, governorates or vocabularies.');
+
+-- sql/08_reading/2_rules_items.sql
+
+-- The words of a query in order, and what stands in the list of them.
+
+create function private.reading_tokens(
+  q text, out plain text[], out typed text[], out ignored text[]
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  -- Marks that stand for signs among the words: ƍ is a decimal point, ƕ a comma or slash between
+  -- words, ƣ a dash between numbers.
+  marked text := private.ascii_digits(q);
+  word text;
+  parts text[];
+begin
+  -- Phones, however they are grouped: +965 9988 7766.
+  if marked ~ '[0-9]{4}[ -]?[0-9]{4}' then
+    parts := regexp_match(marked,
+      '(?:^|[\s:,،(])((?:(?:\+|00)?965[ -]?)?[2569][0-9]{3}[ -]?[0-9]{4})(?=$|[\s.,،)؟?!])');
+    if parts is not null then
+      ignored := array[parts[1]];
+      marked := replace(marked, parts[1], ' ');
+    end if;
+  end if;
+  if marked ~ '[,٬،.٫/&+–-]' then
+    marked := regexp_replace(marked, '([0-9])[,٬](?=[0-9]{3}([^0-9]|$))', '\1', 'g');
+    marked := regexp_replace(marked, '([0-9])[.٫](?=[0-9])', '\1ƍ', 'g');
+    marked := regexp_replace(marked, '([0-9]) ?[–-] ?(?=[0-9])', '\1 ƣ ', 'g');
+    marked := regexp_replace(marked, ' ?[,،/&+] ?', ' ƕ ', 'g');
+  end if;
+  plain := string_to_array(private.search_text(marked), ' ');
+  -- Signs above and below letters are no letters: where they part a word, it is shown plain.
+  typed := string_to_array(
+    btrim(regexp_replace(marked, '[^[:alnum:]]+' collate pg_catalog.pg_c_utf8, ' ', 'g')), ' ');
+  if cardinality(typed) <> cardinality(plain) then
+    typed := plain;
+  end if;
+  if not plain::text ~ '[0-9]' then
+    return;
+  end if;
+  -- 400م is two words where م counts something, and ق5 where ق does.
+  for n in reverse cardinality(plain) .. 1 loop
+    word := plain[n];
+    parts := coalesce(regexp_match(word, '^([0-9]+(?:ƍ[0-9]+)?)([^0-9ƍ].*)$'),
+      regexp_match(word, '^([^0-9]+)([0-9]+)$'));
+    if parts is not null and exists (
+      select from private.reading_words
+      where reading_words.phrase = parts[case when word ~ '^[0-9]' then 2 else 1 end]
+        and (reading_words.field in ('unit', 'times') and word ~ '^[0-9]'
+          or reading_words.field = 'unit' and reading_words.value in ('block', 'floor', 'kwd')
+          or word ~ '^[وبلف][0-9]')
+    ) and not exists (select from private.reading_words where reading_words.phrase = word) then
+      plain := plain[:n - 1] || parts || plain[n + 1:];
+      typed := typed[:n - 1] || parts || typed[n + 1:];
+    end if;
+  end loop;
+end
+$$;
+comment on function private.reading_tokens is
+  'The words of a query in order, as searches compare them and as they were typed, with marks for '
+  'the signs between them. Ignored: a phone.';
+
+create type private.reading_item as (
+  field text, choices text[], phrase text, first integer, last integer, number numeric, low numeric,
+  high numeric
+);
+comment on type private.reading_item is
+  'Words of a query from the first to the last that mean something together, as private.reading_words '
+  'has it. Field is null for a word that means nothing; number, mark, or what numbers were read as: '
+  'size, rooms, block, floor, price or bare (a price if the type is known), from low to high.';
+
+create function private.reading_items(plain text[]) returns private.reading_item[]
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+declare
+  size constant integer := cardinality(plain);
+  text_of constant text := array_to_string(plain, ' ') || ' ';
+  owners integer[] := array_fill(0, array[size]);
+  items private.reading_item[] := '{}';
+  read private.reading_item[] := '{}';
+  rests text[] := '{}';
+  heads text[] := '{}';
+  firsts integer[] := '{}';
+  cuts integer[] := '{}';
+  rest text := text_of;
+  cut integer;
+  met record;
+  number text;
+begin
+  for place in 1 .. size loop
+    heads := heads || plain[place];
+    rests := rests || rest;
+    firsts := firsts || place;
+    cuts := cuts || 0;
+    -- بالسالمية, والمنقف: what stands before a name is no part of it.
+    cut := length(substring(plain[place] from '^(?:بال|وال|فال|كال|لل|ب|و|ف)(?=.{3})'));
+    if cut > 0 then
+      heads := heads || substr(plain[place], cut + 1);
+      rests := rests || substr(rest, cut + 1);
+      firsts := firsts || place;
+      cuts := cuts || cut;
+    end if;
+    rest := substr(rest, length(plain[place]) + 2);
+  end loop;
+  for met in
+    select head.first, head.cut, listed.phrase, listed.field, listed.is_name,
+      array_agg(listed.value order by listed.value) as choices,
+      head.first + length(listed.phrase) - length(replace(listed.phrase, ' ', '')) as last
+    from unnest(heads, rests, firsts, cuts) as head (word, rest, first, cut)
+    join private.reading_words as listed on split_part(listed.phrase, ' ', 1) = head.word
+      and starts_with(head.rest, listed.phrase || ' ')
+    where head.cut = 0 or listed.field in ('area', 'governorate', 'kind', 'times')
+    group by head.first, head.cut, listed.phrase, listed.field, listed.is_name
+    order by length(listed.phrase) - length(replace(listed.phrase, ' ', '')) desc,
+      listed.field = 'stopword', head.cut, head.first,
+      -- The area is meant, and not the governorate of its name.
+      listed.is_name desc, listed.field
+  loop
+    continue when 0 <> any (owners[met.first:met.last]);
+    items := items || row(
+      met.field, met.choices, met.phrase, met.first, met.last,
+      case when met.field in ('times', 'count', 'rooms', 'floor', 'ordinal') then met.choices[1] end,
+      null, null
+    )::private.reading_item;
+    for n in met.first .. met.last loop
+      owners[n] := cardinality(items);
+    end loop;
+  end loop;
+  for place in 1 .. size loop
+    if owners[place] = 0 then
+      number := substring(replace(plain[place], 'ƍ', '.') from '^[0-9]{1,12}(?:[.][0-9]{1,6})?$');
+      read := read || row(
+        case when number is not null then 'number' when plain[place] in ('ƕ', 'ƣ') then 'mark' end,
+        null, plain[place], place, place, number, null, null
+      )::private.reading_item;
+    elsif (items[owners[place]]).first = place then
+      read := read || items[owners[place]];
+    end if;
+  end loop;
+  return read;
+end
+$$;
+comment on function private.reading_items is
+  'What stands in the list of the words of a query, in their order: the longest phrases first, then '
+  'names before other words, words before those without what stands before them.';
+
+-- sql/08_reading/2_rules_names.sql
+
+-- How names of places and kinds come into the list.
+
+create function private.name_phrases(name text) returns text[]
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  plain constant text := private.search_text(name);
+  -- عبد الله beside عبدالله, أبوفطيرة beside أبو فطيرة, جابر الأحمد beside مدينة جابر الأحمد.
+  ways text[] := array[
+    plain, regexp_replace(plain, '(^| )عبدالله', '\1عبد له'), regexp_replace(plain, '^ابو ', 'ابو'),
+    regexp_replace(plain, '^(مدينه|ضاحيه) (?!كويت)', ''),
+    regexp_replace(regexp_replace(plain, '^(مدينه|ضاحيه) (?!كويت)', ''), '(^| )عبدالله', '\1عبد له')
+  ];
+begin
+  if plain ~ '^[a-z]' then
+    -- Al-Salem, Alsalem, Salem.
+    ways := ways || array[
+      regexp_replace(plain, '(^| )al ', '\1', 'g'), regexp_replace(plain, '(^| )al ', '\1al', 'g'),
+      'al ' || plain, 'al' || plain
+    ];
+  end if;
+  return array(
+    select distinct way from unnest(ways) as way where way ~ '^[^ ]+( [^ ]+){0,4}$'
+  );
+end
+$$;
+comment on function private.name_phrases is 'The ways in which a name is typed.';
+
+create function private.update_reading_names() returns trigger
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+declare
+  named jsonb := to_jsonb(coalesce(new, old));
+  read_field text := coalesce(named ->> 'vocabulary', tg_argv[0]);
+  code text := coalesce(named ->> 'code', named ->> 'id');
+begin
+  delete from private.reading_words
+  where reading_words.is_name and reading_words.field = read_field and reading_words.value = code;
+  if tg_op <> 'DELETE' then
+    insert into private.reading_words (phrase, field, value, is_name)
+    select distinct way, read_field, code, true
+    from jsonb_each_text(named) as name
+    cross join lateral unnest(private.name_phrases(name.value)) as way
+    where name.key in ('name_ar', 'name_en', 'alias_ar', 'text_ar', 'text_en')
+    on conflict (phrase, field, value) do update set is_name = true;
+  end if;
+  return null;
+end
+$$;
+comment on function private.update_reading_names is
+  'Keeps the names of places and kinds among private.reading_words.';
+
+create trigger areas_are_read
+  after insert or update or delete on public.areas
+  for each row execute function private.update_reading_names('area');
+create trigger governorates_are_read
+  after insert or update or delete on public.governorates
+  for each row execute function private.update_reading_names('governorate');
+create trigger kinds_are_read
+  after insert or update on public.vocabularies
+  for each row when (new.vocabulary = 'kind') execute function private.update_reading_names();
+create trigger kinds_are_no_longer_read
+  after delete on public.vocabularies
+  for each row when (old.vocabulary = 'kind') execute function private.update_reading_names();
+
+-- sql/08_reading/2_rules_numbers.sql
+
+-- The grammar of numbers: the unit decides what a number is, the word before it what it bounds.
+
+create function private.reading_amount(items private.reading_item[], place integer)
+  returns private.reading_item
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  amount private.reading_item := items[place];
+  next integer := place + 1;
+begin
+  if amount.field = 'times' then
+    amount.number := 1;
+    next := place; -- مليون
+  elsif amount.field is distinct from 'number' and amount.field is distinct from 'count' then
+    return null;
+  end if;
+  amount.choices := null;
+  amount.high := 1;
+  if items[next].field = 'times' then
+    amount.high := items[next].number;
+    amount.number := trim_scale(amount.number * items[next].number);
+    amount.choices := '{kwd}';
+    next := next + 1;
+    if items[next].field = 'count' and items[next].phrase ~ '^و' then -- ونص
+      amount.number := amount.number + items[next].number * items[next - 1].number;
+      next := next + 1;
+    end if;
+  end if;
+  if items[next].field = 'unit' and items[next].choices[1] in ('m2', 'rooms', 'kwd')
+    and (amount.choices is null or items[next].choices = '{kwd}') then
+    amount.choices := items[next].choices;
+    next := next + 1;
+  end if;
+  if amount.choices is null and amount.field = 'count' then
+    return null;
+  end if;
+  amount.low := next - 1; -- the last of its items
+  return amount;
+end
+$$;
+comment on function private.reading_amount is
+  'The number that begins at an item, with what it counts in choices, the place of its last item in '
+  'low and what it was multiplied by in high; null where none begins.';
+
+create function private.reading_range(items private.reading_item[], place integer)
+  returns private.reading_item
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  bound constant text := case when items[place].field = 'bound' then items[place].choices[1] end;
+  start integer := case when bound is null then place else place + 1 end;
+  range private.reading_item;
+  other private.reading_item;
+  last integer;
+begin
+  if bound is not null and items[start].field = 'stopword' then
+    start := start + 1;
+  end if;
+  range := private.reading_amount(items, start);
+  if range.number is null then
+    return null;
+  end if;
+  last := range.low;
+  if items[last + 1].phrase = 'ƣ'
+    or items[last + 1].field = 'bound' and items[last + 1].choices = '{to}'
+    or bound = 'between' and items[last + 1].phrase in ('و', 'and') then
+    other := private.reading_amount(items, last + 2);
+  end if;
+  if other.number is not null then
+    last := other.low;
+    if range.choices is null and other.high > 1 then -- 300 to 400 thousand
+      range.number := range.number * case
+        when range.number * other.high <= other.number then other.high
+        when range.number < 1000 then 1000 else 1 end;
+    end if;
+    range.low := least(range.number, other.number);
+    range.high := greatest(range.number, other.number);
+    range.choices := coalesce(other.choices, range.choices);
+  elsif bound is null and range.choices is null then
+    return null;
+  else
+    range.low := case when bound in ('max', 'to') then null
+      when bound in ('min', 'from') then range.number
+      else trim_scale(round(range.number * 0.9, 3)) end;
+    range.high := case when bound in ('min', 'from') then null
+      when bound in ('max', 'to') then range.number
+      else trim_scale(round(range.number * 1.1, 3)) end;
+    if range.choices = '{rooms}' and (bound is null or bound = 'about') then
+      range.low := range.number;
+    end if;
+  end if;
+  range.field := coalesce(case range.choices[1] when 'm2' then 'size' when 'kwd' then 'price'
+    else range.choices[1] end, 'bare');
+  range.first := items[place].first;
+  range.last := items[last].last;
+  range.number := last;
+  return range;
+end
+$$;
+comment on function private.reading_range is
+  'What an amount with its bound says: size, rooms, price or bare, from low to high, and in number '
+  'the place of its last item; null where none begins.';
+
+create function private.reading_numbers(items private.reading_item[])
+  returns private.reading_item[]
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  read private.reading_item[] := '{}';
+  item private.reading_item;
+  next private.reading_item;
+  range private.reading_item;
+  place integer := 1;
+begin
+  while place <= cardinality(items) loop
+    item := items[place];
+    next := items[place + 1];
+    if item.field = 'unit' and item.choices = '{block}' and next.field = 'number'
+      and items[place + 2].field is distinct from 'times' then
+      item := row('block', array[next.phrase], next.phrase, item.first, next.last, 2, null, null);
+    elsif (item.field = 'kind' and item.choices = '{floor}'
+        or item.field = 'unit' and item.choices = '{floor}')
+      and (next.field in ('ordinal', 'floor') or next.field = 'number' and next.number <= 200
+        and (private.reading_amount(items, place + 1)).choices is null) then
+      item := row('floor', null, next.phrase, item.first, next.last, 2, next.number, next.number);
+    elsif item.field = 'ordinal' and (next.field = 'kind' and next.choices = '{floor}'
+        or next.field = 'unit' and next.choices = '{floor}') then
+      item := row('floor', null, next.phrase, item.first, next.last, 2, item.number, item.number);
+    elsif item.field in ('number', 'count') and next.field = 'rooms' then -- 2 غرفة وصالة
+      item := row('rooms', null, next.phrase, item.first, next.last, 2, item.number, item.number);
+    elsif item.field in ('floor', 'rooms') then
+      item := row(item.field, null, item.phrase, item.first, item.last, 1, item.number, item.number);
+    elsif item.field = 'unit' and item.choices = '{kwd}' and next.field = 'number'
+      and (private.reading_amount(items, place + 1)).choices is null then
+      item := row('price', null, item.phrase, item.first, next.last, 2,
+        trim_scale(round(next.number * 0.9, 3)), trim_scale(round(next.number * 1.1, 3)));
+    elsif item.field in ('number', 'count', 'times', 'bound') then
+      range := private.reading_range(items, place);
+      if range.field = 'size' and (read[cardinality(read)]).field = 'beside' then
+        -- A street of 20 metres: the number stays, as a word.
+        item.number := range.number - place + 1;
+        item.field := null;
+        item.last := item.first;
+      elsif range.field is not null then
+        item := range;
+        item.number := range.number - place + 1;
+      else
+        item.number := 1;
+      end if;
+    else
+      item.number := 1;
+    end if;
+    read := read || item;
+    place := place + item.number::integer;
+  end loop;
+  return read;
+end
+$$;
+comment on function private.reading_numbers is
+  'The items of a query with what numbers say as items of their own.';
+
+-- sql/08_reading/4_reads.sql
+
+-- The reader: what the words of a query say, by the list of 1_tables.sql and a grammar of numbers.
+--
+-- In this order: the text is cut into words, phrases of the list are found in them (the longest
+-- first), numbers are joined with what counts and bounds them, and what then has a meaning becomes a
+-- filter or, for kinds, places, positions of the plot and blocks, which many only describe, words and
+-- terms of which a listing has to have one. It depends on the query, the strategy and the list alone.
+
+create function private.reading_clauses(terms text[], phrases text[]) returns jsonb
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  clauses jsonb;
+  phrase text;
+begin
+  foreach phrase in array phrases loop
+    if position(' ' in phrase) = 0 and phrase <> all (terms) then
+      terms := terms || phrase;
+    end if;
+  end loop;
+  clauses := jsonb_build_array(to_jsonb(terms));
+  -- (a and b) or c is (a or c) and (b or c): phrases of several words multiply, so not too many.
+  foreach phrase in array phrases loop
+    continue when position(' ' in phrase) = 0 or jsonb_array_length(clauses) > 12;
+    clauses := (
+      select jsonb_agg(clause || to_jsonb(word))
+      from jsonb_array_elements(clauses) as clause
+      cross join string_to_table(phrase, ' ') as word
+    );
+  end loop;
+  return clauses;
+end
+$$;
+comment on function private.reading_clauses is
+  'Lists of words and terms, of each of which a listing has one if it has a term or all words of a '
+  'phrase.';
+
+create function private.with_reading(
+  reading private.reading, name text, filter text, value jsonb, said text
+) returns private.reading
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  if value is null then
+    return reading;
+  elsif reading.filters ? filter then
+    if reading.filters -> filter = value then
+      return reading;
+    elsif jsonb_typeof(value) <> 'array' then
+      reading.ignored := reading.ignored || said;
+      return reading;
+    end if;
+    value := (reading.filters -> filter) || value;
+  end if;
+  reading.filters := reading.filters || jsonb_build_object(filter, value);
+  reading.found := reading.found || jsonb_build_object('field', name, 'value', case
+    when jsonb_typeof(value) = 'array' then (
+      select string_agg(code, ',') from jsonb_array_elements_text(value) as code)
+    else value #>> '{}' end, 'text', said);
+  return reading;
+end
+$$;
+comment on function private.with_reading is
+  'A reading with one filter more; of two numbers for one the first counts, of two codes both do.';
+
+create function private.with_names(
+  reading private.reading, name text, prefix text, items private.reading_item[], typed text[]
+) returns private.reading
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  item private.reading_item;
+  code text;
+  codes text[] := '{}';
+  terms text[] := '{}';
+  phrases text[] := '{}';
+  said text;
+begin
+  if items = '{}' then
+    return reading;
+  end if;
+  foreach item in array items loop
+    foreach code in array item.choices loop
+      if code <> all (codes) then
+        codes := codes || code;
+        terms := terms || (prefix || ':' || code);
+      end if;
+    end loop;
+    if item.phrase <> all (phrases) then
+      phrases := phrases || item.phrase;
+    end if;
+    said := concat_ws('، ', said, array_to_string(typed[item.first:item.last], ' '));
+  end loop;
+  reading.clauses := reading.clauses || private.reading_clauses(terms, phrases);
+  reading.found := reading.found || jsonb_build_object(
+    'field', name, 'value', array_to_string(codes, ','), 'text', said);
+  return reading;
+end
+$$;
+comment on function private.with_names is
+  'A reading with the kinds, places or positions of some items: a listing is of one of them, or has '
+  'the words of one.';
+
+create function private.reading_price(
+  item private.reading_item, type text, out low numeric, out high numeric
+)
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  -- 300 for a house is 300,000: nobody writes the zeros.
+  low := item.low * case
+    when item.field = 'bare' and type in ('SALE', 'EXCHANGE') and coalesce(item.high, item.low) < 1000
+    then 1000 else 1 end;
+  high := item.high * case
+    when item.field = 'bare' and type in ('SALE', 'EXCHANGE') and item.high < 1000
+    then 1000 else 1 end;
+end
+$$;
+comment on function private.reading_price is 'The prices that an item means for a type.';
+
+create function private.read_query(q text, strategy text) returns private.reading
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  tokens record;
+  items private.reading_item[];
+  item private.reading_item;
+  before private.reading_item;
+  next private.reading_item;
+  reading private.reading;
+  kinds private.reading_item[] := '{}';
+  areas private.reading_item[] := '{}';
+  governorates private.reading_item[] := '{}';
+  positions private.reading_item[] := '{}';
+  types private.reading_item[] := '{}';
+  prices private.reading_item[] := '{}';
+  type text;
+  kind_at integer; -- the place of the kind before, to which others can be joined
+  said text;
+  is_word boolean;
+  price record;
+begin
+  tokens := private.reading_tokens(q);
+  reading.found := '[]';
+  reading.filters := '{}';
+  reading.clauses := '[]';
+  reading.words := '{}';
+  reading.typed := '{}';
+  reading.ignored := coalesce(tokens.ignored, '{}');
+  if cardinality(tokens.plain) <= 2 and array_to_string(tokens.plain, '') ~ '^(kw)?[0-9]{5,7}$' then
+    said := ltrim(array_to_string(tokens.plain, ''), 'kw');
+    reading.clauses := jsonb_build_array(jsonb_build_array('kw' || said));
+    reading.found := jsonb_build_array(jsonb_build_object(
+      'field', 'refNo', 'value', 'KW-' || said, 'text', array_to_string(tokens.typed, ' ')));
+    return reading;
+  end if;
+  if cardinality(tokens.plain) = 0 then
+    return reading;
+  end if;
+  items := private.reading_numbers(private.reading_items(tokens.plain));
+  for place in 1 .. cardinality(items) loop
+    item := items[place];
+    before := items[place - 1];
+    next := items[place + 1];
+    said := array_to_string(tokens.typed[item.first:item.last], ' ');
+    is_word := false;
+    if before.field = 'negation' and item.field is distinct from 'furnished' then
+      -- Nothing says the opposite of it.
+      is_word := item.field is distinct from 'stopword';
+    elsif item.field = 'kind' then
+      if kinds = '{}' or item.choices = kinds[1].choices
+        or kind_at = place - 2 and (before.field = 'join' or before.phrase = 'ƕ') then
+        kinds := kinds || item;
+        kind_at := place;
+      else
+        is_word := true;
+      end if;
+    elsif item.field = 'area' then
+      areas := areas || item;
+    elsif item.field = 'governorate' then
+      governorates := governorates || item;
+    elsif item.field = 'type' then
+      types := types || item;
+    elsif item.field in ('price', 'bare') then
+      prices := prices || item;
+    elsif item.field = 'strategy' and strategy is not null then
+      reading.strategy := nullif(item.choices[1], strategy);
+    elsif item.field = 'furnished' then
+      if before.field = 'negation' then
+        item.choices := array(
+          select code from unnest('{none,partial,full}'::text[]) as code
+          where code <> all (item.choices)
+        );
+        said := array_to_string(tokens.typed[before.first:item.last], ' ');
+      end if;
+      reading := private.with_reading(reading, 'furnished', 'furnished',
+        to_jsonb(item.choices), said);
+    elsif item.field = 'plot_position' then
+      positions := positions || item;
+    elsif item.field = 'size' then
+      reading := private.with_reading(
+        reading, 'areaM2Min', 'area_m2_min', to_jsonb(item.low), said);
+      reading := private.with_reading(
+        reading, 'areaM2Max', 'area_m2_max', to_jsonb(item.high), said);
+    elsif item.field = 'rooms' and item.low is not null then
+      reading := private.with_reading(reading, 'bedroomsMin', 'bedrooms_min',
+        to_jsonb(floor(item.low)), said);
+    elsif item.field = 'floor' then
+      reading := private.with_reading(reading, 'floorMin', 'floor_min', to_jsonb(item.low), said);
+      reading := private.with_reading(reading, 'floorMax', 'floor_max', to_jsonb(item.high), said);
+    elsif item.field = 'block' and reading.block is null then
+      reading.block := jsonb_build_array(
+        array['block:' || item.phrase, item.phrase],
+        array['block:' || item.phrase, 'قطعه', 'ق', 'block', 'ق' || item.phrase]);
+      reading.found := reading.found || jsonb_build_object(
+        'field', 'block', 'value', item.phrase, 'text', said);
+    elsif item.field = 'negation' then
+      is_word := next.field is distinct from 'furnished';
+    elsif item.field in ('rooms', 'block') then
+      reading.ignored := reading.ignored || said;
+    elsif item.field = 'bound' then
+      is_word := not item.choices[1] in ('from', 'to', 'about');
+    elsif item.field = 'unit' then
+      is_word := item.choices <> '{m2}';
+    else
+      is_word := not coalesce(item.field in ('stopword', 'join', 'mark'), false);
+    end if;
+    if is_word then
+      reading.words := reading.words || tokens.plain[item.first:item.last];
+      reading.typed := reading.typed || tokens.typed[item.first:item.last];
+    end if;
+  end loop;
+
+  type := case when types = '{}' and strategy = 'exchange' then 'EXCHANGE'
+    else types[1].choices[1] end;
+  foreach item in array types loop
+    type := case when item.choices[1] = type then type end;
+  end loop;
+  foreach item in array types loop
+    said := array_to_string(tokens.typed[item.first:item.last], ' ');
+    if type is null then
+      reading.ignored := reading.ignored || said;
+    elsif strategy = 'exchange' and type <> 'EXCHANGE' then
+      reading.strategy := coalesce(reading.strategy, 'standard');
+    elsif strategy in ('standard', 'deal') and type = 'EXCHANGE' then
+      reading.strategy := coalesce(reading.strategy, 'exchange');
+    elsif strategy is distinct from 'exchange' and not reading.filters ? 'type' then
+      reading := private.with_reading(reading, 'type', 'type', to_jsonb(type), said);
+    end if;
+  end loop;
+  foreach item in array prices loop
+    said := array_to_string(tokens.typed[item.first:item.last], ' ');
+    price := private.reading_price(item, type);
+    if item.field = 'bare' and type is null then
+      reading.ignored := reading.ignored || said;
+    else
+      reading := private.with_reading(reading, 'priceMin', 'price_min', to_jsonb(price.low), said);
+      reading := private.with_reading(reading, 'priceMax', 'price_max', to_jsonb(price.high), said);
+    end if;
+  end loop;
+  reading := private.with_names(reading, 'kinds', 'kind', kinds, tokens.typed);
+  reading := private.with_names(reading, 'areaIds', 'area', areas, tokens.typed);
+  reading := private.with_names(
+    reading, 'governorateIds', 'governorate', governorates, tokens.typed);
+  return private.with_names(reading, 'plotPosition', 'plot', positions, tokens.typed);
+end
+$$;
+comment on function private.read_query is
+  'What a query says, for a strategy (null for the map).';
+
 -- sql/08_search/1_tables.sql
 
 -- What searches and the map read: a short row for every listed property, written by triggers.
@@ -13777,6 +14603,9 @@ create table private.search_documents (
   lat double precision,
   lng double precision,
   place extensions.cube,
+  floor_no smallint,
+  plot_position text,
+  block text,
   document tsvector not null
 )
 -- An index tells all of a row alone where vacuum has been since the row was written, and the newest,
@@ -13791,6 +14620,8 @@ comment on column private.search_documents.lat is
   'Degrees north as shown: searching by the true place would reveal it.';
 comment on column private.search_documents.lng is 'Degrees east as shown.';
 comment on column private.search_documents.place is 'The place shown, as private.earth_point.';
+comment on column private.search_documents.block is
+  'As private.search_block writes it; null where others do not see it.';
 comment on column private.search_documents.document is
   'Its words, and a term with a colon for what filters ask: area:salmiya, bedrooms:3 (3 or more).';
 
@@ -14079,6 +14910,20 @@ comment on function private.search_bucket is
   'The number of the bucket of an amount, each a quarter wider than the one before: a term of the '
   'text index.';
 
+create function private.search_block(block text) returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+begin
+  return nullif(regexp_replace(
+    replace(private.search_text(block), ' ', ''), '^(قطعه|ق|block)(?=[0-9])', ''), '');
+end
+$$;
+comment on function private.search_block is
+  'A block as searches compare it: 5 for ٥ and قطعة 5; null for nothing.';
+
 create function private.search_document(property public.properties)
   returns private.search_documents
   language plpgsql
@@ -14092,7 +14937,11 @@ declare
     property.furnished, property.is_direct, property.request_year, property.owner_identity_id,
     property.owner_type, property.owner_verified,
     coalesce(property.published_at, property.created_at), property.auction_ends_at,
-    property.drop_pct, property.drop_until, property.shown_lat, property.shown_lng, null, null
+    property.drop_pct, property.drop_until, property.shown_lat, property.shown_lng, null,
+    property.floor_no, property.plot_position,
+    case when private.shows_street(property.location_precision) then
+      private.search_block(property.block) end,
+    null
   );
 begin
   if property.shown_lat is not null then
@@ -14109,6 +14958,9 @@ begin
     'governorate:' || property.governorate_id,
     'area:' || property.area_id,
     'furnished:' || property.furnished,
+    'floor:' || property.floor_no,
+    'plot:' || property.plot_position,
+    'block:' || answer.block,
     'price:' || private.search_bucket(property.price),
     'size:' || private.search_bucket(property.area_m2),
     case when property.is_direct then 'is:direct' end,
@@ -14138,7 +14990,7 @@ create type private.search_filters as (
   area_m2_max numeric,
   bedrooms_min smallint,
   bathrooms_min smallint,
-  furnished text,
+  furnished text[],
   is_direct boolean,
   verified_only boolean,
   posted_since timestamptz,
@@ -14146,7 +14998,11 @@ create type private.search_filters as (
   near double precision[],
   company_id uuid,
   request_year_min smallint,
-  request_year_max smallint
+  request_year_max smallint,
+  floor_min smallint,
+  floor_max smallint,
+  plot_position text[],
+  block text
 );
 comment on type private.search_filters is
   'Filters as they were parsed; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km.';
@@ -14262,16 +15118,21 @@ begin
     when name = 'type' then
       problem := case when value not in ('"SALE"', '"RENT"', '"EXCHANGE"') then 'invalid' end;
       return;
-    when name in ('usage', 'furnished') then
+    when name = 'usage' then
       problem := case
         when not private.are_codes(name, jsonb_build_array(value)) then 'invalid' end;
       return;
-    when name in ('kinds', 'governorateIds', 'areaIds') then
+    when name in ('kinds', 'governorateIds', 'areaIds', 'furnished', 'plotPosition') then
+      if name = 'furnished' and jsonb_typeof(value) = 'string' then
+        value := jsonb_build_array(value);
+      end if;
       problem := case
         when jsonb_typeof(value) <> 'array' then 'invalid'
         when jsonb_array_length(value) > 200 then 'too_big'
         when not private.are_codes(
-          case name when 'kinds' then 'kind' when 'areaIds' then 'area' else 'governorate' end,
+          case name when 'kinds' then 'kind' when 'areaIds' then 'area'
+            when 'governorateIds' then 'governorate' when 'plotPosition' then 'plot_position'
+            else name end,
           value) then 'invalid'
       end;
       -- An empty list does not filter, and a code that is named twice counts once.
@@ -14298,6 +15159,15 @@ begin
       parsed := private.parse_number('number', value, 0, 10000000);
     when name in ('bedroomsMin', 'bathroomsMin') then
       parsed := private.parse_number('integer', value, 0, 100);
+    when name in ('floorMin', 'floorMax') then
+      parsed := private.parse_number('integer', value, -10, 200);
+    when name = 'block' then
+      clean := to_jsonb(private.search_block(value #>> '{}'));
+      problem := case
+        when jsonb_typeof(value) <> 'string' or clean is null then 'invalid'
+        when char_length(value #>> '{}') > 30 then 'too_big'
+      end;
+      return;
     when name in ('requestYearMin', 'requestYearMax') then
       parsed := private.parse_number('integer', value, 1950, 2100);
     when name = 'postedSince' then
@@ -14356,7 +15226,8 @@ begin
     from (values
       ('priceMin', answer.price_min > answer.price_max),
       ('areaM2Min', answer.area_m2_min > answer.area_m2_max),
-      ('requestYearMin', answer.request_year_min > answer.request_year_max)
+      ('requestYearMin', answer.request_year_min > answer.request_year_max),
+      ('floorMin', answer.floor_min > answer.floor_max)
     ) as rule (path, broken)
     where broken
   ));
@@ -14402,9 +15273,12 @@ create type private.facade_filters as (
   "areaM2Max" numeric,
   "bedroomsMin" smallint,
   "bathroomsMin" smallint,
-  furnished text,
+  furnished text[],
   "isDirect" boolean,
-  "verifiedOnly" boolean
+  "verifiedOnly" boolean,
+  "floorMin" smallint,
+  "floorMax" smallint,
+  "plotPosition" text[]
 );
 comment on type private.facade_filters is
   'The filters that need no parsing, by their names in JSON.';
@@ -14421,10 +15295,11 @@ begin
     when 'governorate' then
       return cardinality(codes) = (
         select count(*) from public.governorates where governorates.id = any (codes));
-    when 'kind' then
+    else
       return cardinality(codes) = (
         select count(*) from public.vocabularies
-        where vocabularies.vocabulary = 'kind' and vocabularies.code = any (codes));
+        where vocabularies.vocabulary = are_known_codes.vocabulary
+          and vocabularies.code = any (codes));
   end case;
 end
 $$;
@@ -14441,16 +15316,19 @@ declare
   asked private.facade_filters;
   given private.search_filters;
 begin
-  if filters ?| '{postedSince,bbox,near,companyId,requestYearMin,requestYearMax}' then
+  if filters ?| '{postedSince,bbox,near,companyId,requestYearMin,requestYearMax,block}'
+    or jsonb_typeof(filters -> 'furnished') = 'string' then
     return private.parse_search_filters(filters, strategy);
   end if;
   asked := jsonb_populate_record(null::private.facade_filters, filters);
   given := row(
     asked.type, nullif(asked.kinds, '{}'), asked.usage, nullif(asked."governorateIds", '{}'),
     nullif(asked."areaIds", '{}'), asked."priceMin", asked."priceMax", asked."areaM2Min",
-    asked."areaM2Max", asked."bedroomsMin", asked."bathroomsMin", asked.furnished, asked."isDirect",
-    asked."verifiedOnly", null, null, null, null, null, null);
+    asked."areaM2Max", asked."bedroomsMin", asked."bathroomsMin", nullif(asked.furnished, '{}'),
+    asked."isDirect", asked."verifiedOnly", null, null, null, null, null, null, asked."floorMin",
+    asked."floorMax", nullif(asked."plotPosition", '{}'), null);
   if given.price_min > given.price_max or given.area_m2_min > given.area_m2_max
+    or given.floor_min > given.floor_max
     or greatest(scale(given.price_min), scale(given.price_max), scale(given.area_m2_min),
       scale(given.area_m2_max)) > 3
     -- What is null would not keep the codes from being looked up.
@@ -14459,7 +15337,11 @@ begin
     or coalesce(cardinality(given.governorate_ids), 0) > 1
       and not private.are_known_codes('governorate', given.governorate_ids)
     or coalesce(cardinality(given.kinds), 0) > 1
-      and not private.are_known_codes('kind', given.kinds) then
+      and not private.are_known_codes('kind', given.kinds)
+    or coalesce(cardinality(given.furnished), 0) > 1
+      and not private.are_known_codes('furnished', given.furnished)
+    or coalesce(cardinality(given.plot_position), 0) > 1
+      and not private.are_known_codes('plot_position', given.plot_position) then
     -- It says what is wrong, if anything is.
     return private.parse_search_filters(filters, strategy);
   end if;
@@ -14514,7 +15396,7 @@ begin
     case when wanted.bathrooms_min is not null then
       'search_documents.bathrooms >= ($1).bathrooms_min' end,
     case when wanted.furnished is not null then
-      'search_documents.furnished = ($1).furnished' end,
+      'search_documents.furnished = any (($1).furnished)' end,
     case when wanted.is_direct is not null then
       'search_documents.is_direct = ($1).is_direct' end,
     case when wanted.verified_only then 'search_documents.owner_verified' end,
@@ -14531,7 +15413,12 @@ begin
     case when wanted.request_year_min is not null then
       'search_documents.request_year >= ($1).request_year_min' end,
     case when wanted.request_year_max is not null then
-      'search_documents.request_year <= ($1).request_year_max' end
+      'search_documents.request_year <= ($1).request_year_max' end,
+    case when wanted.floor_min is not null then 'search_documents.floor_no >= ($1).floor_min' end,
+    case when wanted.floor_max is not null then 'search_documents.floor_no <= ($1).floor_max' end,
+    case when wanted.plot_position is not null then
+      'search_documents.plot_position = any (($1).plot_position)' end,
+    case when wanted.block is not null then 'search_documents.block = ($1).block' end
   );
 end
 $$;
@@ -14570,7 +15457,15 @@ begin
       from unnest(wanted.governorate_ids) as code),
     (select '(' || string_agg(private.quote_lexeme('area:' || code), '|') || ')'
       from unnest(wanted.area_ids) as code),
-    private.quote_lexeme('furnished:' || wanted.furnished),
+    (select '(' || string_agg(private.quote_lexeme('furnished:' || code), '|') || ')'
+      from unnest(wanted.furnished) as code),
+    (select '(' || string_agg(private.quote_lexeme('plot:' || code), '|') || ')'
+      from unnest(wanted.plot_position) as code),
+    private.quote_lexeme('block:' || wanted.block),
+    -- Of a wide range the terms would be most floors that there are.
+    case when wanted.floor_max - wanted.floor_min <= 20 then (
+      select '(' || string_agg(private.quote_lexeme('floor:' || floor_no), '|') || ')'
+      from generate_series(wanted.floor_min::integer, wanted.floor_max) as floor_no) end,
     private.search_buckets('price', wanted.price_min, wanted.price_max),
     private.search_buckets('size', wanted.area_m2_min, wanted.area_m2_max),
     case when wanted.is_direct then '''is:direct''' end,
@@ -14626,6 +15521,200 @@ $$;
 comment on function private.search_box is
   'A box in space that contains every place that bbox or near asks for, and some more: for the '
   'index.';
+
+-- sql/08_search/2_rules_readings.sql
+
+-- What a search does with a query that was read (08_reading/4_reads.sql): its filters and those that
+-- were given both hold, and where nothing fits some of it is left out.
+
+create type private.search_reading as (
+  clauses jsonb,
+  words text[],
+  filters private.search_filters,
+  step smallint
+);
+comment on type private.search_reading is
+  'A query as a search uses it, and as its cursor carries it: the clauses and words of '
+  'private.reading, its filters, and what was left out where nothing fitted: 1 unknown words, 2 '
+  'numbers, 3 size, rooms, floor and block; 0 nothing, null not known yet.';
+
+create function private.reading_query(
+  reading private.search_reading, guessing boolean default false
+) returns tsquery
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  words constant tsquery := private.search_query(reading.words, guessing);
+  clauses constant tsquery := (
+    select string_agg(clause.alternatives, '&')
+    from (
+      select '(' || string_agg(private.quote_lexeme(word), '|') || ')' as alternatives
+      from jsonb_array_elements(reading.clauses) with ordinality as asked (clause, place)
+      cross join lateral jsonb_array_elements_text(asked.clause) as word
+      group by asked.place
+    ) as clause
+  )::tsquery;
+begin
+  return coalesce(clauses && words, clauses, words);
+end
+$$;
+comment on function private.reading_query is
+  'The words that a query asks for, read or not, as private.search_query; null for none.';
+
+create function private.both_filters(
+  given private.search_filters, read private.search_filters,
+  out wanted private.search_filters, out conflicts text[]
+)
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  wanted := given;
+  conflicts := '{}';
+  if read is null then
+    return;
+  end if;
+  wanted.type := coalesce(given.type, read.type);
+  wanted.price_min := greatest(given.price_min, read.price_min);
+  wanted.price_max := least(given.price_max, read.price_max);
+  wanted.area_m2_min := greatest(given.area_m2_min, read.area_m2_min);
+  wanted.area_m2_max := least(given.area_m2_max, read.area_m2_max);
+  wanted.bedrooms_min := greatest(given.bedrooms_min, read.bedrooms_min);
+  wanted.floor_min := greatest(given.floor_min, read.floor_min);
+  wanted.floor_max := least(given.floor_max, read.floor_max);
+  wanted.furnished := case when num_nulls(given.furnished, read.furnished) > 0
+    then coalesce(given.furnished, read.furnished) else array(
+      select code from unnest(given.furnished) as code where code = any (read.furnished)) end;
+  conflicts := array_remove(array[
+    case when given.type <> read.type then 'type' end,
+    case when given.price_min > read.price_max then 'priceMin' end,
+    case when given.price_max < read.price_min then 'priceMax' end,
+    case when given.area_m2_min > read.area_m2_max then 'areaM2Min' end,
+    case when given.area_m2_max < read.area_m2_min then 'areaM2Max' end,
+    case when given.floor_min > read.floor_max then 'floorMin' end,
+    case when given.floor_max < read.floor_min then 'floorMax' end,
+    case when wanted.furnished = '{}' then 'furnished' end
+  ], null);
+end
+$$;
+comment on function private.both_filters is
+  'The filters that were given and those that were read from a query, together, and the names of '
+  'given ones that exclude what was read.';
+
+create function private.cursor_reading(place jsonb) returns private.search_reading
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  reading private.search_reading;
+begin
+  reading := jsonb_populate_record(null::private.search_reading, place -> 'reading');
+  -- Made by us, it has the form that we gave it.
+  if reading.words is not null and jsonb_typeof(reading.clauses) = 'array'
+    and not reading.clauses @? 'strict $[*] ? (@.type() != "array")'
+    and not reading.clauses @? '$[*][*] ? (@ like_regex "^(|.{101,})$")'
+    and not exists (select from unnest(reading.words) as word where word !~ '^.{1,100}$') then
+    return reading;
+  end if;
+  perform private.refuse_field('cursor', 'cursor_invalid');
+exception
+  when data_exception or datatype_mismatch then
+    perform private.refuse_field('cursor', 'cursor_invalid');
+end
+$$;
+comment on function private.cursor_reading is
+  'The reading that a cursor carries; 422 cursor_invalid if that is none.';
+
+create function private.fits_any(
+  strategy text, reading private.search_reading, asked tsquery
+) returns boolean
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  hits record;
+begin
+  hits := private.find_listings(
+    strategy, private.default_sort(strategy), reading.filters, asked, null, null, null, null, 1);
+  return hits.ids <> '{}';
+end
+$$;
+comment on function private.fits_any is
+  'Whether any listing of a strategy fits a query, of which asked are the words.';
+
+create function private.relaxed_reading(
+  strategy text, inout reading private.search_reading, block jsonb, out lost text[]
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  whole constant private.search_reading := reading;
+  nothing private.search_reading;
+  word text;
+  guessed text[] := '{}'; -- unknown, but like words that are not
+  known text[] := '{}';
+  exact tsquery;
+  guess tsquery;
+  alike tsquery;
+begin
+  lost := '{}';
+  foreach word in array reading.words loop
+    exact := private.search_query(array[word]);
+    if word ~ '^[0-9]+$' or private.fits_any(strategy, nothing, exact) then
+      known := known || word;
+      continue;
+    end if;
+    -- Each takes milliseconds.
+    guess := case when cardinality(guessed) < 8 then private.search_query(array[word], true) end;
+    if guess <> exact then
+      guessed := guessed || word;
+      alike := coalesce(alike && guess, guess);
+    else
+      lost := lost || word;
+    end if;
+  end loop;
+  for step in 1 .. 3 loop
+    reading.step := step;
+    if step = 2 then
+      lost := lost || array(select number from unnest(known) as number where number ~ '^[0-9]+$');
+      known := array(select other from unnest(known) as other where other !~ '^[0-9]+$');
+    elsif step = 3 then
+      reading.clauses := (
+        select coalesce(jsonb_agg(clause), '[]') from jsonb_array_elements(reading.clauses) as clause
+        where not coalesce(block @> jsonb_build_array(clause), false)
+      );
+      reading.filters.area_m2_min := null;
+      reading.filters.area_m2_max := null;
+      reading.filters.bedrooms_min := null;
+      reading.filters.floor_min := null;
+      reading.filters.floor_max := null;
+    end if;
+    reading.words := known;
+    exact := private.reading_query(reading);
+    exit when private.fits_any(strategy, reading, coalesce(exact && alike, exact, alike));
+  end loop;
+  reading.words := known || guessed;
+  if reading.words = '{}' and reading.clauses = '[]' and reading.filters is null
+    or lost = '{}' and (reading.clauses, reading.filters)
+      is not distinct from (whole.clauses, whole.filters) then
+    -- All of it would be left out, or nothing is.
+    reading := whole;
+    reading.step := 0;
+    lost := '{}';
+  end if;
+end
+$$;
+comment on function private.relaxed_reading is
+  'A query that no listing of a strategy fits, without what keeps them from it: first the words that '
+  'none has nor has anything like, then numbers that are only words, then size, rooms, floor and the '
+  'block. Type, kind, place and price stay. Lost: the words that were left out.';
 
 -- sql/08_search/2_rules_snapshots.sql
 
@@ -14723,23 +15812,29 @@ create function private.search_query(words text[], guessing boolean default fals
   set search_path = ''
 as $$
 declare
+  words_in_doubt text[];
   guessable text[];
   wanted text;
   readings text[];
   asked text;
 begin
   if guessing then
-    -- What many write is no slip of the pen, unless it is all that there is to guess at.
-    guessable := array(
+    -- A name is meant as it stands, and what many write is no slip of the pen, unless it is all that
+    -- there is to guess at.
+    words_in_doubt := array(
       select given.word from unnest(words) as given (word)
       where given.word ~ '^[^0-9]{3,}$' and not exists (
+        select from private.search_names where search_names.word = given.word
+      )
+    );
+    guessable := array(
+      select given.word from unnest(words_in_doubt) as given (word)
+      where not exists (
         select from private.search_common_words where search_common_words.word = given.word
       )
     );
     if guessable = '{}' then
-      guessable := array(
-        select given.word from unnest(words) as given (word) where given.word ~ '^[^0-9]{3,}$'
-      );
+      guessable := words_in_doubt;
     end if;
   end if;
   foreach wanted in array words loop
@@ -14760,8 +15855,8 @@ end
 $$;
 comment on function private.search_query is
   'All of these words in any order, each in the text of the listing or in the name of its place, '
-  'kind or usage; when guessing, words similar to those that are not common will do, or to all words '
-  'where all are common.';
+  'kind or usage; when guessing, words similar to those that are not common will do, or to all '
+  'where all are common, but nothing in place of a name.';
 
 -- sql/08_search/4_reads_common_words.sql
 
@@ -15021,7 +16116,7 @@ comment on function private.listings_with is
   'so many, or if that is not known.';
 
 create function private.has_few_matches(
-  strategy text, words text[], among uuid[] default null
+  strategy text, reading private.search_reading, among uuid[] default null
 ) returns boolean
   language plpgsql
   stable
@@ -15035,16 +16130,16 @@ begin
   if cardinality(among) < 5 then
     return true;
   end if;
-  exact := private.search_query(words);
+  exact := private.reading_query(reading);
   hits := private.find_listings(
-    strategy, private.default_sort(strategy), null, words, exact,
+    strategy, private.default_sort(strategy), reading.filters, exact,
     coalesce(among, private.listings_with(strategy, exact, 50)), null, null, null, 5);
   return cardinality(hits.ids) < 5;
 end
 $$;
-comment on function private.has_few_matches(text, text[], uuid[]) is
-  'Whether fewer than 5 listings of a strategy have these words, whatever the filters. Among: those '
-  'of private.listings_with, if they are known.';
+comment on function private.has_few_matches(text, private.search_reading, uuid[]) is
+  'Whether fewer than 5 listings of a strategy fit a query, whatever the filters beside it. Among: '
+  'those of private.listings_with, if they are known.';
 
 -- sql/08_search/4_reads_feed.sql
 
@@ -15387,7 +16482,7 @@ comment on function private.search_types is 'Where a search with plain filters h
 create function private.fits_plain_filters(
   facts private.search_facts, strategy text, types text[], kinds text[], governorate_ids text[],
   area_ids text[], price_min numeric, price_max numeric, area_m2_min numeric, area_m2_max numeric,
-  bedrooms_min smallint, bathrooms_min smallint, furnished text
+  bedrooms_min smallint, bathrooms_min smallint, furnished text[]
 ) returns boolean
   language sql
   stable
@@ -15395,7 +16490,7 @@ create function private.fits_plain_filters(
     (types is null or (facts).type = any (types))
     and (kinds is null or (facts).kind = any (kinds))
     and (bedrooms_min is null or (facts).bedrooms >= bedrooms_min)
-    and (fits_plain_filters.furnished is null or (facts).furnished = fits_plain_filters.furnished)
+    and (fits_plain_filters.furnished is null or (facts).furnished = any (fits_plain_filters.furnished))
     and (price_min is null or (facts).price >= price_min)
     and (price_max is null or (facts).price <= price_max)
     and (area_ids is null or (facts).area_id = any (area_ids))
@@ -15520,7 +16615,7 @@ declare
   area_m2_max constant numeric := wanted.area_m2_max;
   bedrooms_min constant smallint := wanted.bedrooms_min;
   bathrooms_min constant smallint := wanted.bathrooms_min;
-  furnishing constant text := wanted.furnished;
+  furnishing constant text[] := wanted.furnished;
 begin
   if area_id is not null and kind is not null then
     select array_agg(hits.property_id), array_agg(hits.published_at) into walk.ids, walk.keys
@@ -15606,84 +16701,100 @@ $$;
 comment on function private.map_cells is
   'SQL for the cells of the grid of a zoom that are not empty, made of constant pieces.';
 
-create function private.map_clusters(
-  conditions text, wanted private.search_filters, zoom integer
-) returns json
+create function private.map_share(
+  conditions text, wanted private.search_filters, words tsquery
+) returns double precision
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  source text := 'private.search_documents';
-  share double precision := 1;
+  enough constant integer := 15000; -- a cell with a thousandth of them has 15, and is not missed
+  probe double precision := 8000 / greatest((
+    select pg_class.reltuples from pg_catalog.pg_class
+    where pg_class.oid = 'private.search_documents'::regclass), 8000);
   matches integer;
-  clusters json;
 begin
   execute format(
     'select count(*) from (select from private.search_documents where %s limit 20001) as matches',
-    conditions) into matches using wanted;
-  if matches > 20000 then
-    -- A sample of whole blocks of the table, the same ones every time, so that a map does not
-    -- flicker: so many that shares are still right, and no more as the table grows.
-    share := least(1, 8000 / greatest((
-      select pg_class.reltuples from pg_catalog.pg_class
-      where pg_class.oid = 'private.search_documents'::regclass), 1));
-    source := format(
-      'private.search_documents tablesample system (%s) repeatable (1)', 100 * share);
+    conditions) into matches using wanted, words;
+  if matches <= 20000 then
+    return 1;
   end if;
+  execute format(
+    'select count(*) from private.search_documents tablesample system (%s) repeatable (1) where %s',
+    100 * probe, conditions) into matches using wanted, words;
+  probe := probe * enough / greatest(matches, 1);
+  -- What is nearly all of them is counted in full.
+  return case when probe < 0.3 then probe else 1 end;
+end
+$$;
+comment on function private.map_share is
+  'The share of all listings of which clusters are counted: 1 up to 20,000 matches.';
+
+create function private.map_clusters(
+  conditions text, wanted private.search_filters, words tsquery, zoom integer
+) returns jsonb
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  share constant double precision := private.map_share(conditions, wanted, words);
+  -- Whole blocks of the table, the same ones every time, so that a map does not flicker.
+  source constant text := 'private.search_documents' || case when share < 1 then format(
+    ' tablesample system (%s) repeatable (1)', 100 * share) else '' end;
+  clusters jsonb;
+begin
   execute format($sql$
-    select json_agg(json_build_object(
+    select jsonb_agg(jsonb_build_object(
       'lat', round(cells.lat::numeric, 6),
       'lng', round(cells.lng::numeric, 6),
       'count', round(cells.count / %s),
-      'minPrice', cells.min_price,
-      'bbox', json_build_array(cells.west, cells.south, cells.east, cells.north)
+      'minPrice', case when %1$s = 1 then cells.min_price end,
+      'bbox', jsonb_build_array(cells.west, cells.south, cells.east, cells.north)
     ) order by cells.count desc, cells.west, cells.south)
-    from (%s order by count desc, west, south limit 5000) as cells
-    $sql$, share, private.map_cells(source, conditions, zoom)) into clusters using wanted;
-  return json_build_object(
+    from (%2$s order by count desc, west, south limit 5000) as cells
+    $sql$, share, private.map_cells(source, conditions, zoom)) into clusters using wanted, words;
+  return jsonb_build_object(
     'clusters', coalesce(clusters, '[]'),
     'approximate', share < 1
   );
 end
 $$;
 comment on function private.map_clusters is
-  'Counts by cell, at most of the fullest 5,000; from a sample where there are over 20,000 '
-  'matches.';
+  'Counts by cell, at most of the fullest 5,000; from a sample, which knows no lowest price, where '
+  'there are over 20,000 matches.';
 
-create function private.map_points(conditions text, wanted private.search_filters) returns json
+create function private.map_points(wanted private.search_filters, words tsquery) returns jsonb
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  points json;
-  matches integer;
+  newest constant uuid[] := (private.search_hits(
+    private.search_plan(null, 'newest', wanted), words, null, null, null, null, 501, false)).ids;
 begin
-  execute format($sql$
-    select count(*), json_agg(json_build_object(
-      'id', newest.property_id,
-      'lat', newest.lat,
-      'lng', newest.lng,
-      'type', newest.type,
-      'kind', newest.kind,
-      'price', newest.price,
-      'priceLabel', private.price_label(newest.type, newest.price)
-    ) order by newest.published_at desc, newest.property_id desc) filter (where newest.nth <= 500)
-    from (
-      select matches.*, row_number() over (
-        order by matches.published_at desc, matches.property_id desc) as nth
-      from (select * from private.search_documents where %s limit 20000) as matches
-      order by matches.published_at desc, matches.property_id desc
-      limit 501
-    ) as newest
-    $sql$, conditions) into matches, points using wanted;
-  return json_build_object('points', coalesce(points, '[]'), 'truncated', matches > 500);
+  return jsonb_build_object('truncated', cardinality(newest) > 500, 'points', (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'id', shown.property_id,
+      'lat', shown.lat,
+      'lng', shown.lng,
+      'type', shown.type,
+      'kind', shown.kind,
+      'price', shown.price,
+      'priceLabel', private.price_label(shown.type, shown.price)
+    ) order by shown.published_at desc, shown.property_id desc), '[]')
+    from private.search_documents as shown
+    where shown.property_id = any (newest[:500])
+  ));
 end
 $$;
 comment on function private.map_points is 'The newest 500 listings, each at its shown point.';
 
-create function private.list_map_listings(bbox jsonb, zoom integer, filters jsonb) returns json
+create function private.list_map_listings(
+  bbox jsonb, zoom integer, filters jsonb, q text, literal boolean
+) returns json
   language plpgsql
   stable
   security definer -- row security would keep it from its indexes; listed properties only
@@ -15691,37 +16802,66 @@ create function private.list_map_listings(bbox jsonb, zoom integer, filters json
 as $$
 declare
   wanted private.search_filters;
-  conditions text;
+  read private.reading;
+  reading private.search_reading;
+  together record;
+  words tsquery;
+  answer jsonb;
+  understood jsonb;
 begin
   if not coalesce(zoom between 0 and 20, false) then
     perform private.refuse_field('zoom', 'invalid');
+  elsif char_length(q) > 200 then
+    perform private.refuse_field('q', 'too_big');
   end if;
   wanted := private.parse_search_filters(
     filters || jsonb_build_object('bbox', coalesce(bbox, 'null')), 'map');
-  conditions := private.search_conditions(null, wanted);
-  if zoom < 15 then
-    return private.map_clusters(conditions, wanted, zoom);
+  if q ~ '[^[:space:]]' then
+    if literal then
+      reading := row('[]', private.search_words(q), null, 0);
+    else
+      read := private.read_query(q, null);
+      reading := row(read.clauses || coalesce(read.block, '[]'), read.words,
+        jsonb_populate_record(null::private.search_filters, read.filters), 0);
+      together := private.both_filters(wanted, reading.filters);
+      wanted := together.wanted;
+      understood := private.understood(read, reading, '{}', together.conflicts);
+    end if;
+    words := private.reading_query(reading);
+    if private.search_words(q) = '{}' or understood -> 'conflicts' <> '[]' then
+      -- A text without letters and digits is in no listing.
+      words := '''none:'''::tsquery;
+    end if;
   end if;
-  return private.map_points(conditions, wanted);
+  if zoom < 15 then
+    answer := private.map_clusters(private.search_conditions(null, wanted)
+      || case when words is not null then ' and search_documents.document @@ $2' else '' end,
+      wanted, words, zoom);
+  else
+    answer := private.map_points(wanted, words);
+  end if;
+  return answer || jsonb_build_object('understood', understood);
 end
 $$;
 comment on function private.list_map_listings is
   'What is listed in a box; see api.list_map_listings.';
 
-create function api.list_map_listings(bbox jsonb, zoom integer, filters jsonb default '{}')
-  returns json
+create function api.list_map_listings(
+  bbox jsonb, zoom integer, filters jsonb default '{}', q text default null,
+  literal boolean default false
+) returns json
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
-  return private.list_map_listings(bbox, zoom, filters);
+  return private.list_map_listings(bbox, zoom, filters, q, literal);
 end
 $$;
 comment on function api.list_map_listings is
   'What is listed in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait: clusters on a grid of '
-  '360/2^(zoom+2) degrees below zoom 15, else points. 422 bbox_invalid, filter_unknown, '
-  'range_invalid.';
+  '360/2^(zoom+2) degrees below zoom 15, else points. q is read as by api.search, and only what '
+  'fits is shown. 422 bbox_invalid, filter_unknown, range_invalid.';
 
 create function private.map_area_prices(wanted private.search_filters) returns json
   language plpgsql
@@ -16482,7 +17622,8 @@ comment on function private.newest_with is
 
 -- sql/08_search/4_reads_search.sql
 
--- Search: five strategies, one set of filters, words in any order; similar words where few match.
+-- Search: five strategies, one set of filters, a query that is read (08_reading); similar words where
+-- few match.
 
 create function private.default_sort(strategy text) returns text
   language sql
@@ -16513,8 +17654,8 @@ comment on function private.require_sort is
   'distance needs near.';
 
 create function private.find_by_words(
-  strategy text, sort text, wanted private.search_filters, words text[], place jsonb,
-  page_size integer,
+  strategy text, sort text, reading private.search_reading, wanted private.search_filters,
+  is_narrowed boolean, place jsonb, page_size integer,
   out ids uuid[], out keys text[], out few uuid[], out exact_count integer
 )
   language plpgsql
@@ -16522,7 +17663,7 @@ create function private.find_by_words(
   set search_path = ''
 as $$
 declare
-  exact tsquery := private.search_query(words);
+  exact constant tsquery := private.reading_query(reading);
   guessed boolean := coalesce((place ->> 'guessed')::boolean, false);
   after_key text := place ->> 'key';
   after_id uuid := place ->> 'id';
@@ -16534,30 +17675,35 @@ begin
   keys := '{}';
   if place ? 'few' then
     few := array(select jsonb_array_elements_text(place -> 'few'));
-  elsif place is null and not (wanted is null) then -- "is not null" asks for every filter
+  elsif place is null and exact is not null
+    and not (wanted is null) then -- "is not null" asks for every filter
     matching := private.listings_with(strategy, exact, 50);
   end if;
   if not guessed then
     hits := private.find_listings(
-      strategy, sort, wanted, words, exact, coalesce(few, matching), null, after_key, after_id,
+      strategy, sort, wanted, exact, coalesce(few, matching), null, after_key, after_id,
       -- The first page, however short, has to show whether 5 match.
       greatest(page_size + 1, case when place is null then 5 end));
     ids := hits.ids;
     keys := hits.keys;
   end if;
   exact_count := cardinality(ids);
-  -- Words and strategy alone decide: if filters counted, one more of them could find more.
+  if reading.words = '{}' or exact_count = 0 and reading.step is null then
+    return; -- There is nothing to guess at, or first something may be left out.
+  end if;
+  -- The query and the strategy alone decide: if other filters counted, one more of them could find
+  -- more.
   if place is null and exact_count < 5
-    and (wanted is null or private.has_few_matches(strategy, words, matching)) then
-    guess := private.search_query(words, true);
+    and (not is_narrowed or private.has_few_matches(strategy, reading, matching)) then
+    guess := private.reading_query(reading, true);
     if guess <> exact then
       few := ids;
     end if;
   elsif few is not null then
-    guess := private.search_query(words, true);
+    guess := private.reading_query(reading, true);
   end if;
   if few is not null and exact_count <= page_size then
-    hits := private.find_listings(strategy, sort, wanted, words, guess, null, few,
+    hits := private.find_listings(strategy, sort, wanted, guess, null, few,
       case when guessed then after_key end, case when guessed then after_id end,
       page_size + 1 - exact_count);
     ids := ids || hits.ids;
@@ -16567,12 +17713,54 @@ end
 $$;
 comment on function private.find_by_words is
   'The ids of a page and of one listing more, with their sort keys. When fewer than 5 have the '
-  'words, those are remembered from the first page on, and listings with similar words follow.';
+  'words, those are remembered from the first page on, and listings with similar words follow. '
+  'Narrowed: wanted is more than what the query says itself.';
+
+create function private.understood(
+  read private.reading, reading private.search_reading, lost text[], conflicts text[]
+) returns jsonb
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  left_out constant text[] := case when reading.step = 3
+    then '{areaM2Min,areaM2Max,bedroomsMin,floorMin,floorMax,block}' else '{}' end;
+begin
+  if lost = '{}' and left_out = '{}' then
+    return jsonb_build_object('found', read.found, 'words', read.typed, 'ignored', read.ignored,
+      'conflicts', conflicts, 'strategy', read.strategy);
+  end if;
+  return jsonb_build_object(
+    'found', (
+      select coalesce(jsonb_agg(item order by place), '[]')
+      from jsonb_array_elements(read.found) with ordinality as item (item, place)
+      where item ->> 'field' <> all (left_out)
+    ),
+    'words', array(
+      select said from unnest(read.words, read.typed) with ordinality as given (word, said, place)
+      where word <> all (lost) order by place
+    ),
+    'ignored', read.ignored || array(
+      select said from unnest(read.words, read.typed) with ordinality as given (word, said, place)
+      where word = any (lost) order by place
+    ) || array(
+      select distinct item ->> 'text' from jsonb_array_elements(read.found) as item
+      where item ->> 'field' = any (left_out)
+    ),
+    'conflicts', conflicts,
+    'strategy', read.strategy
+  );
+end
+$$;
+comment on function private.understood is
+  'What a query was understood as, for its first page; what was left out of it is among the ignored.';
 
 create function private.search_page(
-  strategy text, wanted private.search_filters, q text, sort text, page_cursor text,
-  page_size integer, fields text
-) returns text
+  strategy text, given private.search_filters, q text, sort text, page_cursor text,
+  page_size integer, fields text, literal boolean,
+  out items text, out next_cursor text, out similar_from integer, out understood jsonb
+)
   language plpgsql
   stable
   set search_path = ''
@@ -16582,9 +17770,13 @@ declare
   words text[] := '{}';
   query text;
   place jsonb;
+  read private.reading;
+  reading private.search_reading;
+  together record;
+  relaxed record;
+  lost text[] := '{}';
   page record;
-  next_place jsonb;
-  next_cursor text;
+  next_place jsonb := '{}';
 begin
   if q <> '' then
     if char_length(q) > 200 then
@@ -16595,40 +17787,82 @@ begin
   if sort is null then
     sort := private.default_sort(strategy);
   else
-    perform private.require_sort(strategy, sort, wanted);
+    perform private.require_sort(strategy, sort, given);
   end if;
-  query := concat_ws(' ', 'search', strategy, sort, words, wanted);
+  query := concat_ws(
+    ' ', 'search', strategy, sort, words, given, case when literal then 'literal' end);
   if page_cursor is not null then
     place := private.cursor_key(query, page_cursor);
   end if;
 
   if words <> '{}' then
-    page := private.find_by_words(strategy, sort, wanted, words, place, page_size);
-    next_place := jsonb_build_object(
-      'few', page.few,
-      'guessed', case when page.few is not null then page_size > page.exact_count end);
+    if literal then
+      reading := row('[]', words, null, 0);
+    elsif place is not null then
+      reading := private.cursor_reading(place);
+    else
+      read := private.read_query(q, strategy);
+      reading := row(read.clauses || coalesce(read.block, '[]'), read.words,
+        jsonb_populate_record(null::private.search_filters, read.filters),
+        -- Of a single word nothing can be left out.
+        case when cardinality(read.words) = 1 and read.clauses = '[]' and read.block is null
+          and read.filters = '{}' then 0 end);
+    end if;
+    together := private.both_filters(given, reading.filters);
+    if read.strategy is not null or together.conflicts <> '{}' then
+      select '{}'::uuid[] as ids, null::uuid[] as few, 0 as exact_count into page;
+    else
+      page := private.find_by_words(
+        strategy, sort, reading, together.wanted, not (given is null), place, page_size);
+      if reading.step is null and page.exact_count = 0 then
+        reading.step := 0;
+        if given is null or not private.fits_any(strategy, reading, private.reading_query(reading))
+        then
+          relaxed := private.relaxed_reading(strategy, reading, read.block);
+          reading := relaxed.reading;
+          lost := relaxed.lost;
+          together := private.both_filters(given, reading.filters);
+        end if;
+        page := private.find_by_words(
+          strategy, sort, reading, together.wanted, not (given is null), place, page_size);
+      end if;
+    end if;
+    if place is null and not literal then
+      understood := private.understood(read, reading, lost, together.conflicts);
+    end if;
+    reading.step := coalesce(reading.step, 0);
+    if cardinality(page.ids) > page_size then
+      next_place := jsonb_strip_nulls(jsonb_build_object(
+        'few', page.few,
+        'guessed', case when page.few is not null then page_size > page.exact_count end,
+        'reading', case when not literal then to_jsonb(reading) end));
+    end if;
+    similar_from := case
+      when reading.step > 0 then 0 when page.few is not null then page.exact_count end;
+    if similar_from >= least(cardinality(page.ids), page_size) then
+      similar_from := null;
+    end if;
   elsif q ~ '[^[:space:]]' then
     -- A text without letters and digits is in no listing.
-    return '{"items":' || private.list_items('{}', null, fields) || ',"nextCursor":null}';
+    select '{}'::uuid[] as ids into page;
   else
-    page := private.find_listings(strategy, sort, wanted, words, null, null, null,
+    page := private.find_listings(strategy, sort, given, null, null, null,
       place ->> 'key', (place ->> 'id')::uuid, page_size + 1);
   end if;
   if cardinality(page.ids) > page_size then
-    next_cursor := private.cursor_of(query, coalesce(jsonb_strip_nulls(next_place), '{}')
+    next_cursor := private.cursor_of(query, next_place
       || jsonb_build_object('key', page.keys[page_size], 'id', page.ids[page_size]));
   end if;
-  return '{"items":'
-    || private.list_items(page.ids[:page_size], private.identity_id(), fields)
-    || (',"nextCursor":' || coalesce('"' || next_cursor || '"', 'null') || '}');
+  items := private.list_items(page.ids[:page_size], private.identity_id(), fields);
 end
 $$;
 comment on function private.search_page is
-  'A page of a search as JSON text; its strategy, filters and size were checked.';
+  'A page of a search, its items as JSON text; its strategy, filters and size were checked.';
 
 create function private.search_listings(
   strategy text, filters jsonb, q text default null, sort text default null,
-  page_cursor text default null, page_size integer default 20, fields text default 'card'
+  page_cursor text default null, page_size integer default 20, fields text default 'card',
+  literal boolean default false
 ) returns text
   language plpgsql
   stable
@@ -16636,14 +17870,18 @@ create function private.search_listings(
   set search_path = ''
 as $$
 declare
-  page constant text := private.search_page(strategy,
-    private.checked_search_filters(filters, strategy), q, sort, page_cursor, page_size, fields);
+  page constant record := private.search_page(strategy,
+    private.checked_search_filters(filters, strategy), q, sort, page_cursor, page_size, fields,
+    coalesce(literal, false));
 begin
-  if starts_with(page, '{"items":[],') then
+  if page.items = '[]' then
     -- Perhaps there is no such code: whatever has been found has shown that there is.
     perform private.parse_search_filters(filters, strategy);
   end if;
-  return page;
+  return '{"items":' || page.items
+    || ',"nextCursor":' || coalesce('"' || page.next_cursor || '"', 'null')
+    || ',"similarFrom":' || coalesce(page.similar_from::text, 'null')
+    || ',"understood":' || coalesce(page.understood::text, 'null') || '}';
 end
 $$;
 comment on function private.search_listings is
@@ -16652,7 +17890,8 @@ comment on function private.search_listings is
 
 create function private.search(
   strategy text, filters jsonb, q text, sort text, page_cursor text, page_size integer,
-  fields text, out items json, out next_cursor text
+  fields text, literal boolean,
+  out items json, out next_cursor text, out similar_from integer, out understood json
 )
   language plpgsql
   stable
@@ -16661,7 +17900,7 @@ create function private.search(
 as $$
 declare
   strategies constant text[] := '{standard,exchange,auction,deal,company}';
-  page json;
+  page record;
 begin
   if not coalesce(strategy = any (strategies), false) then
     perform private.refuse(422, 'search_strategy_unknown', jsonb_build_object(
@@ -16671,9 +17910,11 @@ begin
     perform private.refuse_field('limit', 'invalid');
   end if;
   page := private.search_page(strategy, private.parse_search_filters(filters, strategy), q, sort,
-    page_cursor, page_size, fields);
-  items := page -> 'items';
-  next_cursor := page ->> 'nextCursor';
+    page_cursor, page_size, fields, coalesce(literal, false));
+  items := page.items;
+  next_cursor := page.next_cursor;
+  similar_from := page.similar_from;
+  understood := page.understood;
 end
 $$;
 comment on function private.search is 'A page of a search; see api.search.';
@@ -16685,23 +17926,26 @@ create function api.search(
   sort text default null,
   page_cursor text default null,
   page_size integer default 20,
-  fields text default 'card'
+  fields text default 'card',
+  literal boolean default false
 )
-  returns table (items json, "nextCursor" text)
+  returns table (items json, "nextCursor" text, "similarFrom" integer, understood json)
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
   return query
-  select found.items, found.next_cursor
-  from private.search(strategy, filters, q, sort, page_cursor, page_size, fields) as found;
+  select found.items, found.next_cursor, found.similar_from, found.understood
+  from private.search(strategy, filters, q, sort, page_cursor, page_size, fields, literal) as found;
 end
 $$;
 comment on function api.search is
-  'Listings of one of five strategies: standard, exchange, auction, deal, company. q is matched '
-  'word by word in any order, and by similar words where fewer than 5 match. 422 '
-  'search_strategy_unknown, filter_unknown, range_invalid, bbox_invalid, cursor_invalid.';
+  'Listings of one of five strategies: standard, exchange, auction, deal, company. q is read: kinds, '
+  'places, types, numbers with their units; understood says as what. Its other words are matched '
+  'in any order, and by similar words where fewer than 5 match; from similarFrom on. literal: all of '
+  'q is only words. 422 search_strategy_unknown, filter_unknown, range_invalid, bbox_invalid, '
+  'cursor_invalid.';
 
 create function api.quick_search(
   filters jsonb default '{}',
@@ -16709,17 +17953,19 @@ create function api.quick_search(
   sort text default null,
   page_cursor text default null,
   page_size integer default 20,
-  fields text default 'card'
+  fields text default 'card',
+  literal boolean default false
 )
-  returns table (items json, "nextCursor" text)
+  returns table (items json, "nextCursor" text, "similarFrom" integer, understood json)
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
   return query
-  select found.items, found.next_cursor
-  from private.search('standard', filters, q, sort, page_cursor, page_size, fields) as found;
+  select found.items, found.next_cursor, found.similar_from, found.understood
+  from private.search('standard', filters, q, sort, page_cursor, page_size, fields, literal)
+    as found;
 end
 $$;
 comment on function api.quick_search is 'api.search with strategy standard.';
@@ -16744,7 +17990,9 @@ create function private.has_plain_filters(strategy text, wanted private.search_f
     (has_plain_filters.wanted).usage, (has_plain_filters.wanted).is_direct,
     nullif((has_plain_filters.wanted).verified_only, false), (has_plain_filters.wanted).bbox,
     (has_plain_filters.wanted).near, (has_plain_filters.wanted).company_id,
-    (has_plain_filters.wanted).request_year_min, (has_plain_filters.wanted).request_year_max
+    (has_plain_filters.wanted).request_year_min, (has_plain_filters.wanted).request_year_max,
+    (has_plain_filters.wanted).floor_min, (has_plain_filters.wanted).floor_max,
+    (has_plain_filters.wanted).plot_position, (has_plain_filters.wanted).block
   ) = 0;
 comment on function private.has_plain_filters is
   'Whether private.search_facts tells all that a search asks.';
@@ -16887,26 +18135,25 @@ comment on function private.walk_lanes is
 -- The newest listings of a search of which a word names areas: those in the areas are walked, and
 -- those that have the word in their text alone, mostly few, are gathered from the text index.
 
-create function private.named_areas(words text[]) returns text[]
+create function private.named_areas(asked tsquery) returns text[]
   language plpgsql
-  stable
-  security definer -- reads a closed table
+  immutable
   set search_path = ''
 as $$
 begin
   return (
-    select array_agg(substr(search_names.term, 6))
-    from private.search_names
-    where search_names.word = any (words)
-    group by search_names.word
-    having bool_and(search_names.term like 'area:%') and count(*) <= 4
-    order by count(*)
+    select array_agg(substr(alternative.word, 6))
+    from private.search_alternatives(asked) as alternative
+    where alternative.word like '%:%'
+    group by alternative.place
+    having bool_and(alternative.word like 'area:%') and count(*) <= 4
+    order by count(*), alternative.place
     limit 1
   );
 end
 $$;
 comment on function private.named_areas is
-  'The areas that one of the words names, if it names a few and nothing else.';
+  'The areas of which one is asked for, if they are few and nothing else will do but words.';
 
 create function private.walk_area_for_words(
   strategy text, wanted private.search_filters, words tsquery, area text, before_at timestamptz,
@@ -17014,8 +18261,8 @@ comment on function private.gather_for_words is
   'what is sought.';
 
 create function private.walk_named_areas(
-  strategy text, wanted private.search_filters, words text[], asked tsquery,
-  before_at timestamptz, before_id uuid, size integer
+  strategy text, wanted private.search_filters, asked tsquery, before_at timestamptz,
+  before_id uuid, size integer
 ) returns private.search_walk
   language plpgsql
   stable
@@ -17028,7 +18275,7 @@ declare
   branches private.search_walk[] := '{}';
   walk private.search_walk;
 begin
-  foreach area in array coalesce(private.named_areas(words), '{}') loop
+  foreach area in array coalesce(private.named_areas(asked), '{}') loop
     term := private.quote_lexeme('area:' || area)::tsquery;
     -- Elsewhere nothing has the term: without it the text index reads one list less.
     beside := ts_rewrite(beside, term, '') && !!term;
@@ -17051,12 +18298,11 @@ begin
 end
 $$;
 comment on function private.walk_named_areas is
-  'The newest listings with these words, of which one names areas; asked is what the words ask. '
-  'Null where none does.';
+  'The newest listings with these words, of which one names areas. Null where none does.';
 
 create function private.find_listings(
-  strategy text, sort text, wanted private.search_filters, words text[], asked tsquery,
-  among uuid[], without uuid[], after_key text, after_id uuid, size integer,
+  strategy text, sort text, wanted private.search_filters, asked tsquery, among uuid[], without uuid[],
+  after_key text, after_id uuid, size integer,
   out ids uuid[], out keys text[]
 )
   language plpgsql
@@ -17083,8 +18329,7 @@ begin
       end if;
     else
       if num_nonnulls(among, without, wanted.area_ids) = 0 then
-        walk := private.walk_named_areas(
-          strategy, wanted, words, asked, before_at, before_id, size);
+        walk := private.walk_named_areas(strategy, wanted, asked, before_at, before_id, size);
       end if;
       rare := case when num_nonnulls(among, walk.complete) = 0 then private.rare_words(asked) end;
       if num_nonnulls(among, rare) > 0 then
@@ -17146,13 +18391,15 @@ create trigger properties_are_searched
       old.area_m2, old.bedrooms, old.bathrooms, old.furnished, old.is_direct, old.request_year,
       old.owner_type, old.owner_verified, old.published_at, old.auction_ends_at, old.drop_pct,
       old.drop_until, old.shown_lat, old.shown_lng, old.title_ar, old.title_en,
-      old.description_ar, old.description_en
+      old.description_ar, old.description_en, old.floor_no, old.plot_position, old.block,
+      old.location_precision
     ) is distinct from (
       new.listed, new.type, new.kind, new.usage, new.governorate_id, new.area_id, new.price,
       new.area_m2, new.bedrooms, new.bathrooms, new.furnished, new.is_direct, new.request_year,
       new.owner_type, new.owner_verified, new.published_at, new.auction_ends_at, new.drop_pct,
       new.drop_until, new.shown_lat, new.shown_lng, new.title_ar, new.title_en,
-      new.description_ar, new.description_en
+      new.description_ar, new.description_en, new.floor_no, new.plot_position, new.block,
+      new.location_precision
     )
   )
   execute function private.update_search_document();
@@ -26463,7 +27710,7 @@ as $$
 declare
   -- Recorded with their reason by 11_admin/2_rules_audit.sql.
   elsewhere constant text[] := '{status,status_reason,suspended_until,hidden_at,edited}';
-  names constant text[] := '{id,account_id,identity_id,name,rule,vocabulary,code}';
+  names constant text[] := '{id,account_id,identity_id,name,rule,vocabulary,code,phrase}';
   stack text;
   was constant jsonb := to_jsonb(old);
   became constant jsonb := to_jsonb(new);
@@ -26628,6 +27875,8 @@ begin
         'more is no limit.'),
       ('private.rate_hits', 'rate_hits', 'delete', '{}',
         'What was counted is written by functions. Delete a row, and its subject begins anew.'),
+      ('private.reading_words', 'search_word', 'insert, delete', '{phrase,field,value}',
+        'Whether a word of searches is a name follows from areas, governorates and vocabularies.'),
       ('private.alarms', 'alarm', '', '{settled_at,settled_note}',
         'An alarm stays until a year after it is settled: set settled_at and settled_note.'),
       ('public.vocabularies', 'word', 'insert', '{text_ar,text_en,note,position,edited}',
@@ -27501,3 +28750,328 @@ insert into private.needed_rows (table_name, name)
   select named_rows.table_name, named_rows.name from private.named_rows;
 
 reset edits.by;
+
+-- sql/91_data_words.sql
+
+-- Words of searches that every project has, beside the names of places and kinds. A script that may
+-- run twice: what an admin changed or added stays.
+set edits.by = 'release';
+
+insert into private.reading_words (phrase, field, value)
+select once.phrase, once.field, once.value
+from (
+  select distinct private.search_text(given.phrase) as phrase, meant.field, meant.value
+  from (values
+    ('type', 'SALE',
+      'للبيع, بيع, البيع, for sale, sale, to buy, buy, للشراء, شراء, lil bai3, lel bai3, '
+      'lil bee3, lel bee3, lil be3, lel be3, lil bay3, lilbai3, lelbai3, bai3'),
+    ('type', 'RENT',
+      'للايجار, ايجار, الايجار, للاجار, للاجاره, للإيجاره, للتاجير, تاجير, للاستئجار, '
+      'استئجار, لايجار, اجار, for rent, rent, to rent, to let, for lease, lease, rental, '
+      'lil ijar, lel ijar, lil ejar, lel ejar, lilijar, lelejar, ejar, ijar, eejar, lel '
+      'eejar'),
+    ('type', 'EXCHANGE',
+      'للبدل, بدل, البدل, للتبادل, تبادل, مبادله, للمبادله, مبادل, for exchange, exchange, '
+      'swap, for swap, lil badal, lel badal, badal'),
+    ('strategy', 'auction',
+      'مزاد, مزادات, المزاد العلني, مزاد علني, بالمزاد, auction, auctions, at auction'),
+    ('strategy', 'deal',
+      'نزل سعره, نزل سعرها, نزول سعر, تخفيض سعر, price drop, price drops, reduced price'),
+    ('kind', 'apartment',
+      'شقق, الشقق, شقه سكنيه, شقق سكنيه, شقق تمليك, apartments, apt, apts, appartment, '
+      'apartement, flat, flats, condo, sha22a, sha22ah, sha8a, sha8ah, shaqa, shaqqa, '
+      'shaqah, shiqqa, shiqqah, sheqqa, sha2a, sha2ah, shiga, shigga, sho2a, shu2a, sho8ag, '
+      'shoqaq'),
+    ('kind', 'floor', 'ادوار, floors, dor, dour, adwar'),
+    ('kind', 'house',
+      'بيوت, منزل, منازل, بيت سكني, houses, home, homes, bait, beit, bayt, byoot, '
+      'buyoot, boyoot, manzil'),
+    ('kind', 'villa',
+      'فلل, فله, فلا, فيله, فيلات, فلتين, villas, vila, vilas, vella, villah, fella, fela, '
+      'fila, filla, filal, vilal'),
+    ('kind', 'gov_house',
+      'بيوت حكوميه, بيت حكومه, بيوت حكومه, حكومي بيت, government houses, government home, '
+      'gov house, govt house'),
+    ('kind', 'residential_plot',
+      'قسيمه, قسايم, قسائم, قسائم سكنيه, قسايم سكنيه, قسيمه سكن خاص, residential plots, '
+      'plot, plots, residential land, qasema, qaseema, gaseema'),
+    ('kind', 'land',
+      'اراضي, قطعه ارض, قطع اراضي, قطعه الارض, lands, plot of land, piece of '
+      'land, ard, ardh, aradi, aradhi'),
+    ('kind', 'building',
+      'عماير, عمارات, عماره سكنيه, بنايه, بنايات, مبنى, مباني, buildings, 3mara, 3emara, '
+      'emara, imara, binaya, bnaya'),
+    ('kind', 'investment_building',
+      'عمارات استثماريه, عماير استثماريه, بنايه استثماريه, بنايات استثماريه, investment '
+      'buildings'),
+    ('kind', 'commercial_complex',
+      'مجمعات تجاريه, مجمع, مجمعات, commercial complexes, complex'),
+    ('kind', 'chalet',
+      'شاليهات, شالي, شالية, شاليهه, chalets, shalet, shaleh, shaleih, challet, shalih, '
+      'shalihat'),
+    ('kind', 'farm', 'مزارع, مزرعة, farms, mazra3a, mazraa, mazra3ah'),
+    ('kind', 'istiraha', 'استراحات, rest houses, resthouse, istiraha, estra7a, isteraha, estiraha'),
+    ('kind', 'stable',
+      'جواخير, جاخور, يواخير, ياخور, اسطبل, اسطبلات, stables, jakhoor, jakhour, jawakheer, '
+      'yakhoor'),
+    ('kind', 'office', 'مكاتب, offices, office space, maktab, makateb'),
+    ('kind', 'shop',
+      'محلات, دكان, دكاكين, shops, store, stores, retail shop, ma7al, mahal, ma7alat'),
+    ('kind', 'showroom', 'معارض, show room, showrooms, show rooms'),
+    ('kind', 'warehouse', 'مخازن, مستودع, مستودعات, warehouses, storage, makhzan, ma5zan'),
+    ('kind', 'industrial_plot', 'قسائم صناعيه, قسايم صناعيه, industrial plots, industrial land'),
+    ('kind', 'studio',
+      'ستوديو, استديو, ستديو, استوديوهات, استديوهات, ستوديوهات, studios, stodio, studyo, '
+      'estudio'),
+    ('kind', 'annex', 'ملاحق, annexes, mul7aq, mulhaq, mol7ag'),
+    ('kind', 'basement', 'سراديب, basements, sirdab, serdab'),
+    ('kind', 'camp', 'مخيمات, camps, mokhayam, mukhayam'),
+    ('kind', 'parking',
+      'مواقف, موقف سيارات, مواقف سيارات, parkings, parking space, parking spaces, car park'),
+    ('furnished', 'none',
+      'غير مفروش, غير مفروشه, بدون فرش, بدون اثاث, بلا اثاث, '
+      'unfurnished, un furnished, not furnished, non furnished, without furniture, no '
+      'furniture'),
+    ('furnished', 'partial',
+      'مفروش, مفروشه, المفروشه, نصف مفروشه, نص مفروشه, شبه مفروشه, مفروشه '
+      'جزئيا, مفروش جزئيا, furnished, semi furnished, semifurnished, partly furnished, '
+      'partially furnished, half furnished, mafrosh, mafroosh, mafrosha, mafroosha, '
+      'mafrooshah, mafrousha'),
+    ('furnished', 'full',
+      'مفروش, مفروشه, المفروشه, مفروشه بالكامل, مفروش بالكامل, مفروشه كامل, '
+      'furnished, fully furnished, full furnished, mafrosh, mafroosh, '
+      'mafrosha, mafroosha, mafrooshah, mafrousha'),
+    ('plot_position', 'one_street', 'شارع واحد, one street, single street'),
+    ('plot_position', 'corner', 'زاويه, زوايه, ركن, corner, zawya, zawia'),
+    ('plot_position', 'two_streets', 'شارعين, على شارعين, علي شارعين, two streets, 2 streets'),
+    ('plot_position', 'front_back', 'بطن وظهر, بطن و ظهر, بطن ظهر, front and back, batn w thahr'),
+    ('plot_position', 'street_alley', 'شارع وسكه, شارع و سكه, شارع سكه, street and alley'),
+    ('plot_position', 'head_three_sides', 'راس, راس بلوك, three sides'),
+    ('plot_position', 'on_square', 'على ساحه, علي ساحه, on a square, on square, open square'),
+    ('unit', 'm2',
+      'متر, م, م2, امتار, متر مربع, م مربع, م 2, متر 2, مترمربع, m, m2, sqm, sq m, sq, '
+      'sqmt, meter, meters, metre, metres, square meter, square meters, square metres, sq '
+      'meter, sq meters, sqmeter, mtr, mitr, metr'),
+    ('unit', 'rooms',
+      'غرف, غرفه, غرف نوم, غرفه نوم, غرفه ماستر, حجره, حجر, bed, beds, bedroom, bedrooms, '
+      'bed room, bed rooms, room, rooms, br, bhk, bdr, bd, ghoraf, ghuraf, 8oraf, ghorfa'),
+    ('unit', 'block', 'قطعه, ق, قطعة رقم, block, blk, qit3a, qet3a, git3a'),
+    ('unit', 'floor', 'طابق, الطابق, تابق, level, storey'),
+    ('unit', 'kwd',
+      'دينار, د, د ك, دك, دينار كويتي, دنانير, دينارا, kd, kwd, k d, dinar, dinars, kuwaiti '
+      'dinar, dinar kuwaiti'),
+    ('times', '1000', 'الف, الاف, k, thousand, alf'),
+    ('times', '1000000', 'مليون, ملايين, million, millions, mil, mln, melyon'),
+    ('count', '0.5', 'نص, نصف, ونص, ونصف, half'),
+    ('count', '0.25', 'ربع, وربع'),
+    ('count', '1', 'one'),
+    ('count', '2', 'two'),
+    ('count', '3', 'ثلاث, ثلاثه, تلات, three'),
+    ('count', '4', 'اربع, اربعه, four'),
+    ('count', '5', 'خمس, خمسه, five'),
+    ('count', '6', 'ست, سته, six'),
+    ('count', '7', 'سبع, سبعه, seven'),
+    ('count', '8', 'ثمان, ثماني, ثمانيه, eight'),
+    ('count', '9', 'تسع, تسعه, nine'),
+    ('count', '10', 'عشر, عشره, ten'),
+    ('rooms', '1', 'غرفه وصاله, غرفه و صاله, غرفه واحده, غرفه نوم واحده'),
+    ('rooms', '2',
+      'غرفتين, غرفتين نوم, غرفتي نوم, حجرتين, غرفتان, ghorfetain, ghorftain, 8orftain'),
+    ('floor', '0', 'ارضي, دور ارضي, طابق ارضي, ground floor, ground, grnd floor'),
+    ('ordinal', '1', 'اول, الاولى, 1st, first'),
+    ('ordinal', '2', 'ثاني, ثانيه, تاني, 2nd, second'),
+    ('ordinal', '3', 'ثالث, ثالثه, تالت, 3rd, third'),
+    ('ordinal', '4', 'رابع, رابعه, 4th, fourth'),
+    ('ordinal', '5', 'خامس, خامسه, 5th, fifth'),
+    ('ordinal', '6', 'سادس, سادسه, 6th, sixth'),
+    ('ordinal', '7', 'سابع, سابعه, 7th, seventh'),
+    ('ordinal', '8', 'ثامن, ثامنه, 8th, eighth'),
+    ('ordinal', '9', 'تاسع, تاسعه, 9th, ninth'),
+    ('ordinal', '10', 'عاشر, عاشره, 10th, tenth'),
+    ('bound', 'max',
+      'اقل من, اقل, تحت, لغايه, لحد, بحد اقصى, حد اقصى, اقصى حد, ما يتعدى, مايتعدى, لا '
+      'يتعدى, ما يزيد عن, ما يزيد, لا يزيد عن, لا يتجاوز, ما يتجاوز, حتى, less than, '
+      'under, below, up to, upto, max, maximum, at most, not more than, no more than'),
+    ('bound', 'min',
+      'اكثر من, اكبر من, اعلى من, فوق, ابتداء من, حد ادنى, على الاقل, ما يقل عن, لا يقل عن, '
+      'more than, over, above, at least, min, minimum, starting from, starting'),
+    ('bound', 'about',
+      'حدود, بحدود, في حدود, حوالي, بحوالي, تقريبا, قرابه, يقارب, around, about, approx, '
+      'approximately'),
+    ('bound', 'from', 'من, from'),
+    ('bound', 'to', 'الى, to, till, until'),
+    ('bound', 'between', 'بين, ما بين, between'),
+    ('beside', '',
+      'شارع, واجهه, واجهتها, واجهته, عرض, عرضه, عمق, ارتداد, ارتدادات, street, width, '
+      'frontage, facade, depth, setback'),
+    ('negation', '', 'غير, بدون, مو, مب, بلا, no, not, non, un, without'),
+    ('join', '', 'او, or'),
+    ('plain', '',
+      'بدل ايجار, بدل الايجار, بدل سكن, عائد ايجار, عائد الايجار, دخل ايجار, ايجار شهري, '
+      'غرفه خادمه, غرفه سايق, غرفه سائق, غرفه غسيل, غرفه ملابس, غرفه خدم, غرفه تخزين, غرفه '
+      'الخادمه, ايجارها, ايجاره, rental income, rent allowance, maid room, maids room, '
+      'driver room, laundry room, store room, فوق السطح'),
+    ('stopword', '',
+      'في, فى, ف, ب, مع, علي, عند, عندكم, عندك, هل, و, ال, عن, اللي, ابي, ابغي, '
+      'ابغى, ابا, بغيت, نبي, نبغي, اريد, اطلب, ادور, ادور على, دورلي, مطلوب, محتاج, احتاج, '
+      'للطلب, يوجد, موجود, متوفر, متوفره, لو سمحت, منطقه, بمنطقه, مساحه, مساحتها, مساحته, '
+      'بمساحه, المساحه, سعر, بسعر, السعر, سعرها, سعره, مبلغ, ضمن, مدينه, in, at, '
+      'for, with, on, the, an, of, near, by, and, i, we, want, need, looking, looking '
+      'for, find, me, please, any, area, size, price, priced, budget, al, el, fi, bel'),
+    ('area', 'salmiya',
+      'سالميا, salmiyah, salmiyya, salmya, salmia, salmeya, alsalmiya, as salmiya, '
+      'salemiya, essalmiya, salmieh'),
+    ('area', 'hawalli', 'حولى, hawally, hawali, hawalley, hawaly, 7awally, 7awalli, houli'),
+    ('area', 'maidan-hawalli', 'ميدان حولى, maidan hawally, maidan hawali, midan hawally'),
+    ('area', 'jabriya', 'جابريا, jabriyah, jabria, jabreya, jabrya, aljabriya'),
+    ('area', 'rumaithiya',
+      'رميثيا, رميثه, rumaithiyah, rumaithya, rumaythiya, romaithiya, rumethiya'),
+    ('area', 'bayan', 'bian'),
+    ('area', 'mishref', 'مشرف قديم, mishrif, meshref, moshref, mishraf'),
+    ('area', 'salwa', 'سلوا, salwah'),
+    ('area', 'shaab', 'شعب, الشعب البحري, الشعب السكني, شعب بحري, sha3ab, al shaab, shab'),
+    ('area', 'mubarak-al-abdullah', 'mubarak abdullah, west mishref, mubarak abdulla'),
+    ('area', 'messila', 'messilah, mesila, mesilah'),
+    ('area', 'masayel', 'مسايل, masayel, massayel, almasayel'),
+    ('area', 'fnaitees', 'فنيطيس, فنيطس, funaitees, finaitees, fnaytees'),
+    ('area', 'abu-ftaira', 'ابو فطيره, ابوفطيره, abu futaira, abu fatira, abu ftera, abo ftaira'),
+    ('area', 'abu-al-hasaniya', 'ابو حصانيه, ابوالحصانيه, abu hasaniya, abu alhasaniya'),
+    ('area', 'sabah-al-salem', 'صباح سالم, sabah al salim, sabah alsalim, sabah salim'),
+    ('area', 'mubarak-al-kabeer',
+      'mubarak al kabir, mubarak alkabir, mubarak kabir, mubarak alkabeer'),
+    ('area', 'mahboula', 'مهبوله, mahbula, mahboola, mahbola, mehboula, mahboulah'),
+    ('area', 'mangaf', 'منقف, mangaff, mangef, mengaf, manqaf'),
+    ('area', 'fahaheel', 'فحاحيل, فحيحل, fahahil, fahaheil, fhaheel, fahaheal'),
+    ('area', 'abu-halifa',
+      'ابو حليفه, ابوحليفه, abu halaifa, abu haleefa, abu huleifa, abo halifa, abuhalifa, '
+      'abo halefa'),
+    ('area', 'fintas', 'فنطاس, fentas, alfintas'),
+    ('area', 'egaila', 'عقيله, العقيله, eqaila, egeila, uqaila, aqaila, egila'),
+    ('area', 'riqqa', 'رقه, riqa, reqqa'),
+    ('area', 'hadiya', 'هديه, hadiyah, hadeya'),
+    ('area', 'jaber-al-ali', 'jaber ali, jabir al ali'),
+    ('area', 'dhaher', 'ظهر, thaher, daher, dhahar, thahar'),
+    ('area', 'sabahiya', 'صباحيه, sabahiyah, sabahya'),
+    ('area', 'fahad-al-ahmad', 'فهد احمد, fahad ahmad, fahd al ahmad'),
+    ('area', 'ali-sabah-al-salem',
+      'علي صباح سالم, ام الهيمان, ام هيمان, um al hayman, umm al haiman, um alhaiman, um '
+      'haiman'),
+    ('area', 'sabah-al-ahmad',
+      'صباح احمد, صباح الاحمد السكنيه, sabah al ahmed, sabah alahmad, sabah ahmad city, '
+      'sabah al ahmad, sabah ahmad'),
+    ('area', 'sabah-al-ahmad-sea',
+      'صباح الاحمد البحري, لؤلؤه الخيران, لولوه الخيران, sabah al ahmad sea, sea city'),
+    ('area', 'khairan',
+      'خيران, الخيران السكنيه, khiran, khayran, kheiran, al khiran, alkhairan, khiran city'),
+    ('area', 'bnaider', 'بنيدر, benaider, bneder, bnayder, bnaidar'),
+    ('area', 'julaia', 'جليعه, jlaiaa, julaiah, julaiaa, jlaia'),
+    ('area', 'zour', 'زور, al zour, azzour'),
+    ('area', 'nuwaiseeb', 'نويصيب, nuwaisib, nwaiseeb, nuwaisseb'),
+    ('area', 'mina-abdullah', 'مينا عبدالله, mina abdulla'),
+    ('area', 'wafra', 'وفره, wafrah, alwafra'),
+    ('area', 'abdali', 'abdaly, al abdali, abdeli'),
+    ('area', 'kabd', 'kabad, kebd'),
+    ('area', 'jahra', 'جهرا, jahrah, aljahra, al jahra, aljahraa, jahraa'),
+    ('area', 'farwaniya', 'فروانيا, farwaniyah, farwania, farwaneya, farwanya'),
+    ('area', 'khaitan', 'kheitan, khaytan, ketan'),
+    ('area', 'jleeb',
+      'جليب, الجليب, جليب شيوخ, جليب الشويخ, jleeb, jlib, jaleeb, abbasiya, العباسيه, جليب '
+      'الشيوخ العباسيه, jleeb shuyoukh, jaleeb al shuyoukh'),
+    ('area', 'riggae', 'رقعي, rigga, riggai, reggae, rigae, regai, riggea'),
+    ('area', 'ardiya', 'عارضيه, ardhiya, ardiyah, al ardiya, aardiya'),
+    ('area', 'ishbiliya', 'اشبيليه, eshbilia, ishbilia, ishbiliah, eshbelya'),
+    ('area', 'firdous', 'فردوس, ferdous, firdoos, ferdos'),
+    ('area', 'andalous', 'اندلس, andalus, andalos'),
+    ('area', 'sabah-al-nasser', 'sabah nasser, sabah al nasir'),
+    ('area', 'rabiya', 'رابيه, rabia, rabyah'),
+    ('area', 'omariya', 'عمريه, omariyah, omaria, umariya'),
+    ('area', 'rehab', 'رحاب, rihab, alrehab'),
+    ('area', 'dajeej', 'ضجيج, dajij, dhajeej, thajeej'),
+    ('area', 'rai', 'ري, al rai, alrai, al ray'),
+    ('area', 'abdullah-al-mubarak', 'عبدالله مبارك, abdullah mubarak, abdulla mubarak'),
+    ('area', 'west-abdullah-al-mubarak', 'غرب عبدالله مبارك, west abdullah mubarak'),
+    ('area', 'south-abdullah-al-mubarak', 'جنوب عبدالله مبارك, south abdullah mubarak'),
+    ('area', 'kuwait-city', 'الكويت العاصمه, ديره, مدينه كويت, downtown, city center, kuwait city'),
+    ('area', 'sharq', 'شرق, منطقه شرق, sharg, alsharq'),
+    ('area', 'mirqab', 'مرقاب, mirgab, murgab, murqab'),
+    ('area', 'qibla', 'قبله, جبله, qiblah, jibla, jiblah, gibla, qebla'),
+    ('area', 'dasman', 'دسمان, dessman'),
+    ('area', 'salhiya', 'صالحيه, salhiyah, salhia, salehiya'),
+    ('area', 'bneid-al-gar',
+      'بنيد قار, بنيدالقار, bneid al qar, bnaid al gar, bnaid al qar, bneid gar, bneid al '
+      'gar, bnied al gar'),
+    ('area', 'dasma', 'دسمه, dasmah'),
+    ('area', 'daiya', 'دعيه, daiyah, dayya, daeya'),
+    ('area', 'mansouriya', 'منصوريه, mansouriyah, mansuriya, mansoria'),
+    ('area', 'abdullah-al-salem',
+      'عبدالله سالم, الضاحيه, abdulla al salem, abdullah al salim, abdullah salem, dahia, '
+      'dahiya'),
+    ('area', 'nuzha', 'نزهه, nuzhah, nozha'),
+    ('area', 'faiha', 'فيحا, faihaa, fayha, alfaiha'),
+    ('area', 'shamiya', 'شاميه, shamiyah, shamia, shameya'),
+    ('area', 'rawda', 'روضه, rawdah, rawdha, rodha, rawda'),
+    ('area', 'adailiya', 'عديليه, adailiyah, adeliya, udailiya, adiliya, adelia'),
+    ('area', 'khaldiya', 'خالديه, khaldiyah, khaldia, khalidiya'),
+    ('area', 'kaifan', 'keifan, kifan, kayfan'),
+    ('area', 'qadsiya', 'قادسيه, qadsiyah, qadsia, qadisiya, gadsiya'),
+    ('area', 'qortuba', 'قرطبه, qurtuba, qurtubah, cordoba, gortuba'),
+    ('area', 'surra', 'سره, surrah, sura, alsurra'),
+    ('area', 'yarmouk', 'يرموك, yarmuk, yarmook'),
+    ('area', 'shuwaikh', 'شويخ, شويخ سكني, shuwaikh residential, shwaikh, shuweikh'),
+    ('area', 'shuwaikh-industrial',
+      'شويخ صناعيه, شويخ صناعي, shuwaikh ind, shuwaikh industrial area'),
+    ('area', 'sulaibikhat', 'صليبيخات, صليبخات, sulaibikhat, sulaibkhat, slaibikhat'),
+    ('area', 'doha', 'دوحه, doha kuwait, aldoha'),
+    ('area', 'nahda', 'نهضه, nahdha, alnahda'),
+    ('area', 'qairawan', 'قيروان, qayrawan, qeirawan, qairwan'),
+    ('area', 'nw-sulaibikhat',
+      'شمال غرب صليبخات, شمال غرب الصليبخات, north west sulaibikhat, nw sulaibikhat, غرب '
+      'الصليبخات'),
+    ('area', 'jaber-al-ahmad',
+      'جابر احمد, جابر الاحمد السكنيه, jaber ahmad, jaber al ahmed, jabir al ahmad, jaber '
+      'alahmad'),
+    ('area', 'anjafa', 'انجفه, angafa, anjafah'),
+    ('area', 'bidaa', 'بدع, al bidaa, bida, bidea'),
+    ('area', 'salam', 'سلام, al salam, assalam'),
+    ('area', 'hitteen', 'حطين, hateen, hiteen, hittin, hettin, 7itteen'),
+    ('area', 'shuhada', 'شهدا, shuhadaa, shohada, alshuhada'),
+    ('area', 'zahra', 'زهرا, zahraa, alzahra, zahrah'),
+    ('area', 'siddiq', 'صديق, siddeeq, sideeq, alsiddeeq, seddiq'),
+    ('area', 'adan', 'عدان, adaan, aladan, al adan'),
+    ('area', 'qusour', 'قصور, qosour, gosoor, qusoor'),
+    ('area', 'qurain', 'قرين, qurein, alqurain, gurain'),
+    ('area', 'subhan', 'صبحان, sabhan, sobhan'),
+    ('area', 'wista', 'وسطى, wasta'),
+    ('area', 'ahmadi', 'احمدي, ahmady, alahmadi, al ahmadi'),
+    ('area', 'naeem', 'نعيم, alnaeem, naem'),
+    ('area', 'naseem', 'نسيم, nasim, alnaseem'),
+    ('area', 'oyoun', 'عيون, oyoon, uyoun, al oyoun'),
+    ('area', 'qasr', 'قصر, al qasr, gasr'),
+    ('area', 'waha', 'واحه, wahah, al waha'),
+    ('area', 'taima', 'تيما, tayma, taimaa, teima'),
+    ('area', 'saad-al-abdullah', 'سعد عبدالله, saad abdullah, saad al abdulla, sad al abdullah'),
+    ('area', 'sulaibiya', 'صليبيه, صلبيه, sulaibiyah, slaibiya'),
+    ('area', 'amghara', 'امغره, amgara, omghara'),
+    ('area', 'mutlaa', 'مطلاع, المطلاع, mutla, al mutlaa, almutlaa, mutlah, mutlaa'),
+    ('area', 'salmi', 'سالمي, al salmi, alsalmi'),
+    ('area', 'subiya', 'صبيه, subiyah, sabiya, subbiya'),
+    ('area', 'south-khaitan', 'خيطان الجنوبي, south kheitan'),
+    ('area', 'abraq-khaitan', 'abrak khaitan, abraq kheitan'),
+    ('area', 'granada', 'غرناطه, gharnata'),
+    ('area', 'failaka', 'فيلكه, faylaka, failaka island'),
+    ('area', 'wafra-residential', 'وفره سكنيه, الوفره السكني, wafra residential'),
+    ('governorate', 'capital',
+      'محافظه العاصمه, العاصمه, capital governorate, kuwait capital, محافظه عاصمه'),
+    ('governorate', 'hawalli', 'محافظه حولي, hawalli governorate, hawally governorate'),
+    ('governorate', 'farwaniya', 'محافظه الفروانيه, farwaniya governorate'),
+    ('governorate', 'mubarak-al-kabeer', 'محافظه مبارك الكبير, mubarak al kabeer governorate'),
+    ('governorate', 'ahmadi', 'محافظه الاحمدي, ahmadi governorate'),
+    ('governorate', 'jahra', 'محافظه الجهراء, jahra governorate')
+  ) as meant (field, value, phrases)
+  cross join lateral string_to_table(meant.phrases, ', ') as given (phrase)
+) as once
+-- What somebody else has given a meaning keeps it.
+where not exists (
+  select from private.reading_words where reading_words.phrase = once.phrase
+)
+on conflict do nothing;
