@@ -39,6 +39,7 @@ export default defineConfig({
     // When to give up, no more: a busy machine takes several times what a quiet one does.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     // More than there are cores: many tests wait for something.
     maxWorkers: 5,
     projects: [

@@ -43,6 +43,8 @@ test.runIf(hasStack && hasBrowser)(
       await page.getByRole('button', { name: 'Cancel' }).click()
 
       await page.goto(`${studio}/#public.areas`) // a key of two columns
+      // Until then the table of before is shown.
+      await page.locator('#column option[value=governorate_id]').waitFor({ state: 'attached' })
       await filter('id', 'salmiya')
       await expect.poll(() => page.locator('tbody tr').count()).toBe(1)
       await page.locator('tbody tr').click()

@@ -19,6 +19,7 @@ const defaults = {
     favorites: channels,
     listings: channels,
     billing: channels,
+    reviews: channels,
     account: channels,
   },
   quietHours: null,

@@ -133,7 +133,7 @@ describe('states', () => {
       for (const state of routes[from]!) await put(id, state, client)
       for (const to of states.filter((state) => state !== from)) {
         await client.query('savepoint here')
-        const outcome = await put(id, to, client).then(() => 'done', ({ message }) => message)
+        const outcome = await put(id, to, client).then(() => 'done', ({ hint }) => hint)
         expect(outcome, `${from} to ${to}`)
           .toBe(ways[from]!.includes(to) ? 'done' : 'status_transition_invalid')
         await client.query('rollback to savepoint here')

@@ -220,8 +220,9 @@ test('a deleted account gets no notifications, and its text leaves the lists of 
   const { rows } = await database().query(
     `select 'notification' from public.notifications where account_id = $1
      union all select 'settings' from public.account_settings where account_id = $1
-     union all select 'push' from private.push_outbox where title || body like '%سالم%'`,
-    [salem.id],
+     union all select 'push' from private.push_outbox
+       where account_id = $2 and title || body like '%سالم%'`,
+    [salem.id, sara.id],
   )
   expect(rows).toEqual([])
 })

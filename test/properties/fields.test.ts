@@ -297,6 +297,9 @@ test('save_property writes every column of a listing that owners and admins may 
     'owner_type',
     'owner_verified',
     'pause_reason',
+    'pictures_version',
     'ref_no',
+    'unlisted_for',
+    'unlisted_since',
   ])
 })

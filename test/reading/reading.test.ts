@@ -1,6 +1,7 @@
 /** What is typed into the search box, from the app's side: what it finds, and what the answer says. */
 import { beforeEach, expect, test } from 'vitest'
 import { database, guest, type Person, type Reply, signUp } from '../support/client.ts'
+import { byHand } from '../admin/studio.ts'
 import { publishListing } from '../support/listings.ts'
 import { ids, uniqueWord } from '../search/results.ts'
 
@@ -217,7 +218,6 @@ test.each([
 
 test('names of places are changed where they stand, and are read as they are changed', async () => {
   const db = database()
-  const byHand = (sql: string) => db.query(sql)
   await expect(byHand(`delete from private.reading_words where phrase = 'سالميه'`)).rejects.toThrow(
     /name of a place or kind/,
   )

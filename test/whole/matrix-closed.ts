@@ -156,6 +156,7 @@ export const closedTables: Record<string, Table> = {
   'private.search_documents': closed(ofListing),
   'private.search_names': closed(null),
   'private.search_vocabulary': closed(null),
+  'private.needed_rows': closed(null),
   'private.rates': closed(null),
   'private.rate_hits': closed(
     null,

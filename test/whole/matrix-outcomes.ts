@@ -232,6 +232,7 @@ export const tables: Record<string, Table> = {
 
 /** Views, for Studio and for our functions: clients can read none of them. */
 export const views = [
+  'private.named_rows',
   'private.notification_kinds',
   'private.search_facts',
   'public.admin_alarms',

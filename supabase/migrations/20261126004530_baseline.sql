@@ -13761,7 +13761,8 @@ create table private.reading_words (
 );
 comment on table private.reading_words is
   'What words of a search mean. Add a row for a word that people type: it is read from the next '
-  'search on. Several rows of one phrase and field mean any of their values.';
+  'search on. Several rows of one phrase and field mean any of their values. Stays: as long as an '
+  'admin leaves it.';
 comment on column private.reading_words.phrase is
   'One to five words, typed as people type them; kept as private.search_text writes them.';
 comment on column private.reading_words.field is
