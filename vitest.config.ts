@@ -8,6 +8,7 @@ import { summary } from './test/summary.ts'
 const after = [
   'test/whole/matrix.test.ts',
   'test/search/oracle.test.ts',
+  'test/reading/vectors.test.ts',
   'test/whole/invariants-planted.test.ts',
 ]
 const everything = ['{test,local}/**/*.test.ts']

@@ -185,20 +185,22 @@ begin
           and read.filters = '{}' then 0 end);
     end if;
     together := private.both_filters(given, reading.filters);
-    if read.strategy is not null or together.conflicts <> '{}' then
-      select '{}'::uuid[] as ids, null::uuid[] as few, 0 as exact_count into page;
-    else
+    select '{}'::uuid[] as ids, null::uuid[] as few, 0 as exact_count into page;
+    if read.strategy is null and together.conflicts = '{}' then
       page := private.find_by_words(
         strategy, sort, reading, together.wanted, not (given is null), place, page_size);
-      if reading.step is null and page.exact_count = 0 then
-        reading.step := 0;
-        if given is null or not private.fits_any(strategy, reading, private.reading_query(reading))
-        then
-          relaxed := private.relaxed_reading(strategy, reading, read.block);
-          reading := relaxed.reading;
-          lost := relaxed.lost;
-          together := private.both_filters(given, reading.filters);
-        end if;
+    end if;
+    if read.strategy is null and reading.step is null and page.exact_count = 0 then
+      -- What is left out depends on the query alone, not on what was given beside it.
+      reading.step := 0;
+      if given is null or not private.fits_any(strategy, reading, private.reading_query(reading))
+      then
+        relaxed := private.relaxed_reading(strategy, reading, read.block);
+        reading := relaxed.reading;
+        lost := relaxed.lost;
+        together := private.both_filters(given, reading.filters);
+      end if;
+      if together.conflicts = '{}' then
         page := private.find_by_words(
           strategy, sort, reading, together.wanted, not (given is null), place, page_size);
       end if;

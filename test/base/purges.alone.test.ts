@@ -77,8 +77,9 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
     [
       'purge_notification_events',
       'private.notification_events',
-      `(kind, property_id, notified_at, created_at)
-       select 'favorite_price_drop', gen_random_uuid(),
+      // The oldest have the least numbers.
+      `(id, kind, property_id, notified_at, created_at) overriding system value
+       select -n, 'favorite_price_drop', gen_random_uuid(),
          case when n % 2 = 0 then now() - interval '2 days' end, now() - interval '3 days'
        from ${many}`,
       `created_at < now() - interval '2 days'`,

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { denoBinary } from '../../local/stack/packages.ts'
+import { denoBinary, denoPackages } from '../../local/stack/packages.ts'
 import { hasStack, startFacade } from '../support/facade.ts'
 
 const settings: Record<string, string> = {
@@ -17,7 +17,7 @@ const settings: Record<string, string> = {
 /** What the functions print when they read their settings; nothing when all are there. */
 function read(given: Record<string, string | undefined>): Promise<string> {
   const module = new URL('../../functions/_shared/env.ts', import.meta.url).href
-  const args = ['eval', '--no-lock', `await import(${JSON.stringify(module)})`]
+  const args = ['eval', '--no-lock', ...denoPackages, `await import(${JSON.stringify(module)})`]
   const cwd = fileURLToPath(new URL('../../functions', import.meta.url))
   const { PATH, HOME, DENO_DIR } = process.env
   const env = { PATH, HOME, DENO_DIR, NO_COLOR: '1', ...settings, ...given }

@@ -190,6 +190,7 @@ test('MIG-05 a database that was put back is compared with what went on without 
     expect(stored.status).toBe(200)
     const known = new pg.Client({ connectionString: stack.databaseUrl })
     await known.connect()
+    await known.query(`set edits.by = 'tests'`)
     await ask('POST', '/api/wallet/topup', seller.token, { amount: 10 })
     await known.query(
       `insert into public.payments (id, invoice_id, provider, mode, state, amount, return_url)

@@ -259,4 +259,6 @@ test('three identities wait at a time, also when one that was rejected asks agai
     body: { status: 'active' },
   })
   expect(await change({ nameAr: 'مكتب الديرة' })).toMatchObject(full)
+  await person.post('/auth/identity/switch', { identityId: first })
+  expect(await person.patch('/office/profile', { nameAr: 'مكتب الديرة' })).toMatchObject(full)
 })
