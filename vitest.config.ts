@@ -7,6 +7,7 @@ import { summary } from './test/summary.ts'
 // runs them on two stacks at once (test/run.ts).
 const after = [
   'test/whole/matrix.test.ts',
+  'test/search/map-crowds.test.ts',
   'test/search/oracle.test.ts',
   'test/reading/vectors.test.ts',
   'test/whole/invariants-planted.test.ts',
