@@ -161,7 +161,7 @@ describe('a running stack', () => {
     expect(second.err).not.toMatch(/\n\s+at /)
     const reset = await run('local/reset.ts', settings).ended
     expect(reset.code).not.toBe(0)
-    await waitUntil('it serves', serves)
+    expect(await serves()).toBe(true)
   })
 
   test('restarts a killed process within five seconds and keeps what was acknowledged', async () => {
