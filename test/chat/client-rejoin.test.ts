@@ -20,8 +20,8 @@ afterEach(async () => {
 
 type OtherRealtime = Awaited<ReturnType<typeof startOtherRealtime>>
 
-/** A chat client with a Realtime of its own, with what it showed. */
-function app(person: Person, { url }: OtherRealtime, visible: () => boolean) {
+/** A client of supabase-js with a Realtime of its own. */
+function connected(person: Person, { url }: OtherRealtime) {
   const accessToken = () => Promise.resolve(person.accessToken)
   const sockets: WebSocket[] = []
   class Kept extends WebSocket {
@@ -35,10 +35,17 @@ function app(person: Person, { url }: OtherRealtime, visible: () => boolean) {
     auth: { storageKey: randomUUID() },
     realtime: { transport: Kept as never },
   })
-  const chat = createChat(createApp({ url, accessToken }), {
+  toEnd.push(() => supabase.realtime.disconnect())
+  return { supabase, sockets, accessToken }
+}
+
+/** A chat client on it, with what it showed. */
+function app(person: Person, realtime: OtherRealtime, visible: () => boolean) {
+  const { supabase, sockets, accessToken } = connected(person, realtime)
+  const chat = createChat(createApp({ url: realtime.url, accessToken }), {
     link: realtimeLink(supabase, { visible }),
   })
-  toEnd.push(() => supabase.realtime.disconnect(), () => chat.close())
+  toEnd.push(() => chat.close())
   const shown: string[] = []
   chat.on('new_message', ({ message }) => shown.push(message.body))
   const errors: string[] = []
@@ -84,7 +91,7 @@ testLocally(
     const realtime = await startOtherRealtime({ reconnectDelays: { min: 100, max: 100 } })
     toEnd.push(realtime.stop)
     const person = await signUp()
-    const { supabase } = app(person, realtime, () => false)
+    const { supabase } = connected(person, realtime)
     await supabase.realtime.setAuth()
     const letGo = realtime.tenant.holdStream()
     realtime.tenant.breakStream()

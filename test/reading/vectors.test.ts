@@ -164,7 +164,9 @@ test(
       expect({ q: vector.q, ids, understood: all.understood }).toMatchObject({
         ids: expect.arrayContaining([id]),
       })
-      expect([vector.q, all.understood.conflicts, all.similarFrom]).toEqual([vector.q, [], null])
+      expect([vector.q, all.understood.conflicts]).toEqual([vector.q, []])
+      // What other tests have listed may be like it, and then stands behind it.
+      expect(ids.indexOf(id), vector.q).toBeLessThan(all.similarFrom ?? 50)
       // Where all fit on one page, whatever a filter leaves is one of these.
       if (ids.length < 50) {
         for (const filter of filters) {
