@@ -32,10 +32,23 @@ create function private.lock_auth_user(user_id uuid) returns void
   security definer -- writes tables of Auth
   set search_path = ''
 as $$
+declare
+  began constant timestamptz := clock_timestamp();
 begin
-  -- As signing in and refreshing lock them; whoever is signing in now holds the user.
-  perform from auth.users where users.id = lock_auth_user.user_id for update;
-  perform private.lock_sessions(user_id);
+  -- Whoever signs in or changes a password locks the user first, whoever refreshes the session. So
+  -- this waits for the user only: while a session is locked, it lets go of the user and looks again.
+  loop
+    begin
+      perform from auth.users where users.id = lock_auth_user.user_id for update;
+      perform from auth.sessions where sessions.user_id = lock_auth_user.user_id for update nowait;
+      return;
+    exception when lock_not_available then
+      if clock_timestamp() > began + interval '5 seconds' then
+        raise;
+      end if;
+    end;
+    perform pg_sleep(0.02); -- seconds
+  end loop;
 end
 $$;
 comment on function private.lock_auth_user is
