@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { marked } from 'marked'
 import { root } from '../stack/settings.ts'
+import { readPage, type Section } from './sections.ts'
 
 const renderer = createRequire(import.meta.url).resolve('redoc/bundles/redoc.standalone.js')
 
@@ -20,29 +20,24 @@ const guides = {
 
 const reference = 'reference.html'
 
-const style = `
-:root { color-scheme: light dark; --line: #8884; --quiet: #6a7480; --link: #0b6b57 }
-@media (prefers-color-scheme: dark) { :root { --link: #5fcbb0 } }
-body { margin: 0; font: 16px/1.6 system-ui, sans-serif }
-nav { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding: .75rem 1rem;
-  border-bottom: 1px solid var(--line) }
-main { max-width: 48rem; margin: 0 auto; padding: 1rem 1rem 4rem; overflow-wrap: anywhere }
-a { color: var(--link) } nav a { text-decoration: none } nav a[aria-current] { font-weight: 600 }
-pre { overflow-x: auto; padding: .75rem 1rem; border: 1px solid var(--line); border-radius: .5rem }
-code { font: .9em ui-monospace, monospace } table { display: block; overflow-x: auto;
-  border-collapse: collapse } td, th { padding: .25rem .75rem .25rem 0; text-align: start;
-  vertical-align: top; border-bottom: 1px solid var(--line) }`
+const ownFile = (name: string) => readFileSync(new URL(`page/${name}`, import.meta.url), 'utf8')
 
-const head = (title: string, css: string) =>
+const textOf = (path: string) => readFileSync(join(root, path), 'utf8')
+
+/** Redoc would show a picture of its maker's from elsewhere, and does its own search in a worker. */
+const policy = "default-src 'self' 'unsafe-inline'; img-src 'self' data:; worker-src blob:"
+
+const head = (title: string, more = '') =>
   `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="content-security-policy" content="${policy}">
 <link rel="icon" href="data:,">
 <title>${title}</title>
-<style>${css}</style>`
+<style>${ownFile('site.css')}${more}</style>`
 
-function navigation(current: string, descriptions: string): string {
+function header(current: string, descriptions: string): string {
   const links = [
     ...Object.entries(guides).map(([file, [title]]) => [file, title] as const),
     [reference, 'API reference'] as const,
@@ -50,10 +45,32 @@ function navigation(current: string, descriptions: string): string {
   const shown = links.map(([file, title]) =>
     `<a href="${file}"${file === current ? ' aria-current="page"' : ''}>${title}</a>`
   )
-  return `<nav>${shown.join('\n')}
+  return `<header><nav>${shown.join('\n')}
 <a href="${descriptions}openapi.json">openapi.json</a>
-<a href="${descriptions}asyncapi.json">asyncapi.json</a></nav>`
+<a href="${descriptions}asyncapi.json">asyncapi.json</a></nav>
+<div role="search"><input type="search" placeholder="Search ( / )" aria-label="Search"
+  autocomplete="off" spellcheck="false">
+<ul class="results" aria-live="polite" hidden></ul></div></header>`
 }
+
+const lightOnly =
+  ':root { color-scheme: light; --link: #0b6b57 } img[src*="cdn.redoc"] { display: none }'
+
+const script = (descriptions: string) =>
+  `<script src="site.js" data-descriptions="${descriptions}"></script>`
+
+function contents(sections: Section[]): string {
+  const items = sections.filter(({ depth }) => depth === 2 || depth === 3)
+    .map(({ id, depth, title }) =>
+      `<li${depth === 3 ? ' class="deep"' : ''}><a href="#${id}">${escaped(title)}</a>`
+    )
+  return items.length
+    ? `<details class="contents" open><summary>On this page</summary>
+<ul>${items.join('\n')}</ul></details>`
+    : ''
+}
+
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
 /** Links between pages of docs/ lead to those of the site, where they are on it. */
 const linked = (html: string) =>
@@ -62,25 +79,48 @@ const linked = (html: string) =>
     html,
   )
 
+/** Where every section of the guides is, for the search. */
+const searchIndex = () =>
+  Object.entries(guides).flatMap(([file, [page, path]]) =>
+    readPage(textOf(path)).sections.map(({ id, title, blocks }) => ({
+      file,
+      page,
+      id,
+      title,
+      blocks,
+    }))
+  )
+
 /**
  * A file of the site, or undefined. `descriptions` is where openapi.json lies: beside the pages, or
  * at a running API.
  */
 export function siteFile(name: string, descriptions = ''): string | undefined {
   if (name === 'redoc.js') return readFileSync(renderer, 'utf8')
+  if (name === 'site.js') return ownFile(name)
+  if (name === 'search-index.js') return `searchIndex = ${JSON.stringify(searchIndex())}\n`
   if (name === reference) {
-    return `${head('API reference', `${style} :root { color-scheme: light; --link: #0b6b57 }`)}
-${navigation(reference, descriptions)}
+    return `${head('API reference', lightOnly)}
+${header(reference, descriptions)}
 <redoc spec-url="${descriptions}openapi.json" hide-download-buttons="true" native-scrollbars="true"
   required-props-first="true" json-sample-expand-level="2" schema-expansion-level="0"></redoc>
-<script src="redoc.js"></script>`
+<script src="redoc.js"></script>
+${script(descriptions)}`
   }
   if (!Object.hasOwn(guides, name)) return undefined
   const [title, path] = guides[name as keyof typeof guides]
-  const page = marked.parse(readFileSync(join(root, path), 'utf8'), { async: false })
-  return `${head(title, style)}
-${navigation(name, descriptions)}
-<main>${linked(page)}</main>`
+  const { html, sections } = readPage(textOf(path))
+  return `${head(title)}
+${header(name, descriptions)}
+<div class="page">${contents(sections)}
+<main>${linked(html)}</main></div>
+${script(descriptions)}`
 }
 
-export const siteFiles = [...Object.keys(guides), reference, 'redoc.js']
+export const siteFiles = [
+  ...Object.keys(guides),
+  reference,
+  'redoc.js',
+  'site.js',
+  'search-index.js',
+]

@@ -1,0 +1,60 @@
+// A page of docs/ as HTML, and as the sections that its contents and the search show.
+import { marked, type Token, type Tokens } from 'marked'
+
+export type Section = { id: string; depth: number; title: string; blocks: string[] }
+
+/** The id that GitHub gives a heading, so that links to it hold on both. */
+const idOf = (title: string) =>
+  title.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '').trim().replaceAll(' ', '-')
+
+/** A text without its marks. */
+const plain = (text: string) =>
+  text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/\*\*|`|\\(?=[|*])/g, '').replace(
+    /\s+/g,
+    ' ',
+  )
+
+/** What a search shows of a token: paragraphs, items, rows with a line for each cell. */
+function blocksOf(token: Token): string[] {
+  const { type } = token
+  if (type === 'table') {
+    return (token as Tokens.Table).rows.map((row) =>
+      row.map(({ text }) => plain(text)).filter(Boolean).join('\n')
+    )
+  }
+  if (type === 'list') return (token as Tokens.List).items.map(({ text }) => plain(text))
+  if (type === 'code') return (token as Tokens.Code).text.split('\n').filter(Boolean)
+  return type === 'paragraph' || type === 'blockquote' ? [plain(token.raw)] : []
+}
+
+/** Each cell says which column it is of: on a phone there are none. */
+function tableOf({ header, rows }: Tokens.Table): string {
+  const cell = ({ text, tokens }: Tokens.TableCell, i: number) => {
+    const inner = text && `<bdi>${marked.Parser.parseInline(tokens)}</bdi>`
+    return `<td data-label="${header[i]!.text}">${inner}</td>`
+  }
+  const head = header.map(({ tokens }) => `<th>${marked.Parser.parseInline(tokens)}</th>`)
+  const body = rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`)
+  return `<table>
+<thead><tr>${head.join('')}</tr></thead>
+<tbody>${body.join('\n')}</tbody></table>
+`
+}
+
+export function readPage(markdown: string): { html: string; sections: Section[] } {
+  const sections: Section[] = []
+  const html = marked.lexer(markdown).map((token) => {
+    if (token.type !== 'heading') {
+      sections.at(-1)?.blocks.push(...blocksOf(token))
+      return token.type === 'table' ? tableOf(token as Tokens.Table) : marked.parser([token])
+    }
+    const { depth, text, tokens = [] } = token as Tokens.Heading
+    const id = idOf(plain(text))
+    sections.push({ id, depth, title: plain(text), blocks: [] })
+    const inner = marked.Parser.parseInline(tokens)
+    return depth === 1
+      ? `<h1 id="${id}">${inner}</h1>\n`
+      : `<h${depth} id="${id}"><a href="#${id}">${inner}</a></h${depth}>\n`
+  })
+  return { html: html.join(''), sections }
+}
