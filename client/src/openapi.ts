@@ -500,7 +500,7 @@ export interface paths {
         };
         /**
          * Health of the service and of the parts that it depends on
-         * @description Asks the parts at most once in two seconds. A service whose jobs have not run for five minutes, or that lacks a row that it needs (a rate, a setting, a word), is degraded too, and in production one that can send no SMS, unless it is deployed so (`ALLOW_NO_SMS`). Nothing in it is secret.
+         * @description Always 200 while it answers: look at `status`. Asks the parts at most once in two seconds. A service whose jobs have not run for five minutes, or that lacks a row that it needs (a rate, a setting, a word), is degraded too, and in production one that can send no SMS, unless it is deployed so (`ALLOW_NO_SMS`). Nothing in it is secret.
          */
         get: operations["get_health"];
         put?: never;
@@ -4317,12 +4317,139 @@ export interface components {
             snapshot: string;
         };
         /** @description A listing in a slot of the feed. */
-        FeedCard: components["schemas"]["Card"] & {
+        FeedCard: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description The number that people read out.
+             * @example KW-104233
+             */
+            refNo: string;
+            /**
+             * @description What is offered; fixed once published.
+             * @enum {string}
+             */
+            type: "SALE" | "RENT" | "EXCHANGE";
             /**
              * @description What the slot holds.
              * @enum {string}
              */
-            kind?: "property";
+            kind: "property";
+            /**
+             * @description A code of `usage` at `GET /meta/enums`.
+             * @example investment
+             */
+            usage: string | null;
+            /**
+             * @description A draft may have none.
+             * @example شقة للإيجار في السالمية
+             */
+            titleAr: string | null;
+            /** @description null: only the Arabic one. */
+            titleEn: string | null;
+            /** @description In dinars; of RENT for a month. null: not disclosed. */
+            price: components["schemas"]["Money"] | null;
+            /**
+             * @description What the price is for: `month` of RENT, `once` of SALE, null of EXCHANGE.
+             * @enum {string|null}
+             */
+            pricePeriod: "month" | "once" | null;
+            /**
+             * @description The Arabic text of the price, to be shown as it is.
+             * @example 650 د.ك / شهرياً
+             */
+            priceLabel: string;
+            /** @description Whether the price can be negotiated. */
+            isNegotiable: boolean;
+            /** @description EXCHANGE only: the year that the offered property is compared by (طلب), up to this one. */
+            requestYear: number | null;
+            /** @description EXCHANGE only: the year that the wanted property is compared by (مع), up to this one. */
+            requiredYear: number | null;
+            /** @description Area of the plot in square metres. */
+            landAreaM2: number | null;
+            /** @description Built area in square metres. */
+            builtAreaM2: number | null;
+            bedrooms: number | null;
+            bathrooms: number | null;
+            /**
+             * @description A code of `furnished` at `GET /meta/enums`.
+             * @example none
+             */
+            furnished: string | null;
+            /** @description From the owner without a broker; individuals only. */
+            isDirect: boolean;
+            /**
+             * @description An id of `GET /meta/governorates`.
+             * @example hawalli
+             */
+            governorateId: string | null;
+            /**
+             * @description An id of `GET /meta/areas`.
+             * @example salmiya
+             */
+            areaId: string | null;
+            /**
+             * @description The block of the area (قطعة).
+             * @example 10
+             */
+            block: string | null;
+            /** @description To others within about 250 m unless precision is exact; null: not given. */
+            location: {
+                /**
+                 * @description Degrees north.
+                 * @example 29.335
+                 */
+                lat: number;
+                /**
+                 * @description Degrees east.
+                 * @example 48.076
+                 */
+                lng: number;
+                /**
+                 * @description How exactly the owner shows it: only `exact` is the very place.
+                 * @enum {string}
+                 */
+                precision: "exact" | "block" | "area";
+            } | null;
+            /** @description The first picture; null without one. */
+            picture: {
+                /**
+                 * Format: uri
+                 * @description Address of the picture.
+                 */
+                url: string;
+                /** @description In pixels, as it is stored. */
+                width: number;
+                /** @description In pixels, as it is stored. */
+                height: number;
+            } | null;
+            /** @description How many pictures it has. */
+            picturesCount: number;
+            owner: components["schemas"]["Owner"];
+            /**
+             * @description Everybody sees `active` ones; the states are in the guide.
+             * @enum {string}
+             */
+            status: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended";
+            /** @description Whether the acting identity has saved it; false to guests. */
+            isFavorite: boolean;
+            /** @description Of a deal: by how many percent the price dropped; else null. */
+            dropPct: number | null;
+            /**
+             * Format: date-time
+             * @description When its auction ends; null without one.
+             */
+            auctionEndsAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it was first published; renewing does not move it. null: never.
+             */
+            publishedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the owner last confirmed that it is available; null: never.
+             */
+            confirmedAt: string | null;
             /**
              * @description The kind of the listing, which `kind` is in other lists: a code of `GET /meta/kinds`.
              * @example apartment
@@ -4330,12 +4457,239 @@ export interface components {
             propertyKind: string | null;
         };
         /** @description A listing in full in a slot of the feed. */
-        FeedProperty: components["schemas"]["Property"] & {
+        FeedProperty: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description The number that people read out.
+             * @example KW-104233
+             */
+            refNo: string;
+            /**
+             * @description What is offered; fixed once published.
+             * @enum {string}
+             */
+            type: "SALE" | "RENT" | "EXCHANGE";
             /**
              * @description What the slot holds.
              * @enum {string}
              */
-            kind?: "property";
+            kind: "property";
+            /**
+             * @description A code of `usage` at `GET /meta/enums`.
+             * @example investment
+             */
+            usage: string | null;
+            /**
+             * @description A draft may have none.
+             * @example شقة للإيجار في السالمية
+             */
+            titleAr: string | null;
+            /** @description null: only the Arabic one. */
+            titleEn: string | null;
+            descriptionAr: string | null;
+            descriptionEn: string | null;
+            /** @description In dinars; of RENT for a month. null: not disclosed. */
+            price: components["schemas"]["Money"] | null;
+            /**
+             * @description What the price is for: `month` of RENT, `once` of SALE, null of EXCHANGE.
+             * @enum {string|null}
+             */
+            pricePeriod: "month" | "once" | null;
+            /**
+             * @description The Arabic text of the price, to be shown as it is.
+             * @example 650 د.ك / شهرياً
+             */
+            priceLabel: string;
+            /** @description Whether the price can be negotiated. */
+            isNegotiable: boolean;
+            /** @description What it earns in a month, in dinars. 0 is nothing; null: not known. */
+            propertyIncome: components["schemas"]["Money"] | null;
+            /** @description EXCHANGE only: the year that the offered property is compared by (طلب), up to this one. */
+            requestYear: number | null;
+            /** @description EXCHANGE only: the year that the wanted property is compared by (مع), up to this one. */
+            requiredYear: number | null;
+            /** @description RENT only: what the owner asks of tenants. */
+            rentConditions: {
+                /** @description A code of `rentCondition` at `GET /meta/enums`. */
+                code: string;
+                /** @description The condition in Arabic, in the words of the owner or of the code. */
+                textAr: string;
+            }[];
+            /** @description RENT only: what is paid beside the rent. */
+            additionalExpenses: {
+                /** @description A code of `expense` at `GET /meta/enums`. */
+                code: string;
+                /** @description Its name in Arabic, in the words of the owner or of the code. */
+                labelAr: string;
+                amount: components["schemas"]["Money"];
+                /**
+                 * @description How often it is paid.
+                 * @enum {string}
+                 */
+                period: "month" | "year" | "once";
+            }[];
+            /** @description Area of the plot in square metres. */
+            landAreaM2: number | null;
+            /** @description Built area in square metres. */
+            builtAreaM2: number | null;
+            bedrooms: number | null;
+            bathrooms: number | null;
+            /** @description 0 is the ground floor, below it are basements. */
+            floorNo: number | null;
+            /** @description When it was built, or will be: at most five years ahead. */
+            buildingYear: number | null;
+            /**
+             * @description A code of `furnished` at `GET /meta/enums`.
+             * @example none
+             */
+            furnished: string | null;
+            /**
+             * @description A code of `plotPosition` at `GET /meta/enums`.
+             * @example corner
+             */
+            plotPosition: string | null;
+            /**
+             * @description A code of `finishing` at `GET /meta/enums`.
+             * @example super_deluxe
+             */
+            finishing: string | null;
+            /**
+             * @description Codes of `GET /meta/amenities`.
+             * @example [
+             *       "elevator"
+             *     ]
+             */
+            amenities: string[];
+            /**
+             * @description A code of `documentType` at `GET /meta/enums`.
+             * @example free_deed
+             */
+            documentType: string | null;
+            /** @description From the owner without a broker; individuals only. */
+            isDirect: boolean;
+            /**
+             * @description An id of `GET /meta/governorates`.
+             * @example hawalli
+             */
+            governorateId: string | null;
+            /**
+             * @description An id of `GET /meta/areas`.
+             * @example salmiya
+             */
+            areaId: string | null;
+            /**
+             * @description The block of the area (قطعة).
+             * @example 10
+             */
+            block: string | null;
+            /** @description Name or number of the street. */
+            street: string | null;
+            /** @description Name or number of the building. */
+            building: string | null;
+            /**
+             * @description The PACI number of the address: eight digits.
+             * @example 12345678
+             */
+            paciNo: string | null;
+            /** @description To others within about 250 m unless precision is exact; null: not given. */
+            location: {
+                /**
+                 * @description Degrees north.
+                 * @example 29.335
+                 */
+                lat: number;
+                /**
+                 * @description Degrees east.
+                 * @example 48.076
+                 */
+                lng: number;
+                /**
+                 * @description How exactly the owner shows it: only `exact` is the very place.
+                 * @enum {string}
+                 */
+                precision: "exact" | "block" | "area";
+            } | null;
+            /** @description Its pictures, in order. */
+            media: {
+                /** Format: uuid */
+                id: string;
+                /**
+                 * Format: uri
+                 * @description Address of the picture.
+                 */
+                url: string;
+                /** @description In pixels, as it is stored. */
+                width: number;
+                /** @description In pixels, as it is stored. */
+                height: number;
+                /** @description Its position among the pictures; the first is the one that lists show. */
+                position: number;
+            }[];
+            owner: components["schemas"]["Owner"];
+            /** @description Whether the owner gives a phone to whoever asks. */
+            allowCall: boolean;
+            /** @description Whether the owner can be asked by WhatsApp. */
+            allowWhatsapp: boolean;
+            /** @description Whether the owner can be asked by chat. */
+            allowChat: boolean;
+            /**
+             * @description Everybody sees `active` ones; the states are in the guide.
+             * @enum {string}
+             */
+            status: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended";
+            /** @description Whether the acting identity has saved it; false to guests. */
+            isFavorite: boolean;
+            /** @description How many looked at it, each once a day; guests are not counted. */
+            viewsCount: number;
+            /** @description How many identities have saved it. */
+            favoritesCount: number;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was first published; renewing does not move it. null: never.
+             */
+            publishedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the owner last confirmed that it is available; null: never.
+             */
+            confirmedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it ends unless it is renewed; null: not published.
+             */
+            expiresAt: string | null;
+            /** @description Grows with every change by the owner: for `If-Match`. */
+            version: number;
+            /** @description EXCHANGE only: what is wanted in return, codes of `GET /meta/kinds`. */
+            wantedKinds: string[];
+            /** @description EXCHANGE only: where it is wanted, ids of `GET /meta/areas`. */
+            wantedAreaIds: string[];
+            /** @description null: none was set. */
+            auction: components["schemas"]["Auction"] | null;
+            /** @description A price that dropped by 5 to 50 % in the last 14 days; else null. */
+            deal: {
+                /** @description By how many percent the price is below the lowest of the 30 days before. */
+                dropPct: number;
+                /**
+                 * Format: date-time
+                 * @description Until when it counts as a deal.
+                 */
+                until: string;
+            } | null;
+            /** @description Why it was rejected or suspended. Shown to the owner only. */
+            statusReason: string | null;
+            /**
+             * @description Shown to the owner only. unproven_past: the email of the account was proven only after this was published; resume it. null: paused by the owner or by the quota of a plan, or not paused.
+             * @enum {string|null}
+             */
+            pauseReason: "unproven_past" | null;
+            /** @description Shown to the owner only: changes that await review. */
+            pendingChanges: {
+                [key: string]: unknown;
+            } | null;
             /**
              * @description The kind of the listing, which `kind` is in other lists: a code of `GET /meta/kinds`.
              * @example apartment

@@ -21,7 +21,7 @@ const health = route({
   path: '/health',
   summary: 'Health of the service and of the parts that it depends on',
   description:
-    'Asks the parts at most once in two seconds. A service whose jobs have not run for five ' +
+    'Always 200 while it answers: look at `status`. Asks the parts at most once in two seconds. A service whose jobs have not run for five ' +
     'minutes, or that lacks a row that it needs (a rate, a setting, a word), is degraded too, and in ' +
     'production one that can send no SMS, unless it is deployed so (`ALLOW_NO_SMS`). Nothing in it ' +
     'is secret.',

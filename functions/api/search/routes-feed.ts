@@ -13,10 +13,11 @@ const kinds = {
     'The kind of the listing, which `kind` is in other lists: a code of `GET /meta/kinds`.',
   ),
 }
-const CardItem = Card.extend(kinds).openapi('FeedCard', {
+// Not by extend(): "all of a card" would say that `kind` is two things.
+const CardItem = z.object({ ...Card.shape, ...kinds }).openapi('FeedCard', {
   description: 'A listing in a slot of the feed.',
 })
-const PropertyItem = Property.extend(kinds).openapi('FeedProperty', {
+const PropertyItem = z.object({ ...Property.shape, ...kinds }).openapi('FeedProperty', {
   description: 'A listing in full in a slot of the feed.',
 })
 
