@@ -16,7 +16,10 @@ import { renewalBy, SessionKeeper } from './keeper.ts'
 import type {
   Answer,
   CallOptions,
+  Fields,
+  FieldsRoute,
   Input,
+  InputWith,
   ListRoute,
   Method,
   Page,
@@ -37,6 +40,13 @@ export type ClientOptions = {
   accessToken?: () => string | undefined | Promise<string | undefined>
   /** Of the messages of errors; Arabic without it. */
   language?: 'ar' | 'en'
+  /**
+   * Runs the functions in this region of Supabase, as `eu-central-1`, and not in the one nearest to the
+   * caller; then none stands in for it.
+   */
+  region?: string
+  /** Headers of every call. Pages in browsers may send only those that the service lets in. */
+  headers?: Record<string, string>
   fetch?: typeof fetch
   /** Milliseconds until an attempt is given up; 30,000 by default. */
   timeout?: number
@@ -45,11 +55,13 @@ export type ClientOptions = {
 export type Client = {
   /** The project's URL. */
   readonly url: string
+  /** Where its functions run, if not near the caller. */
+  readonly region?: string | undefined
   readonly storage: Storage
   readonly auth: Auth
   readonly upload: Uploads
-  get<P extends Route<'get'>>(path: P, ...input: Input<'get', P>): Promise<Answer<'get', P>>
-  post<P extends Route<'post'>>(path: P, ...input: Input<'post', P>): Promise<Answer<'post', P>>
+  readonly get: Call<'get'>
+  readonly post: Call<'post'>
   put<P extends Route<'put'>>(path: P, ...input: Input<'put', P>): Promise<Answer<'put', P>>
   patch<P extends Route<'patch'>>(path: P, ...input: Input<'patch', P>): Promise<Answer<'patch', P>>
   delete<P extends Route<'delete'>>(
@@ -57,10 +69,32 @@ export type Client = {
     ...input: Input<'delete', P>
   ): Promise<Answer<'delete', P>>
   /** Every item of a list, page after page. */
-  list<P extends ListRoute>(
+  readonly list: ListCall
+}
+
+/** Lists of listings are of cards, or with `fields: 'full'` of records; of both while it may be either. */
+interface Call<M extends 'get' | 'post'> {
+  <P extends FieldsRoute<M>>(
+    path: P,
+    ...input: InputWith<'full', M, P>
+  ): Promise<Answer<M, P, 'full'>>
+  <P extends FieldsRoute<M>>(path: P, ...input: InputWith<'card', M, P>): Promise<Answer<M, P>>
+  <P extends Route<M>>(path: P, ...input: Input<M, P>): Promise<Answer<M, P, Fields>>
+}
+
+interface ListCall {
+  <P extends ListRoute & FieldsRoute<'get'>>(
+    path: P,
+    ...input: InputWith<'full', 'get', P>
+  ): List<Extract<Answer<'get', P, 'full'>, Page>>
+  <P extends ListRoute & FieldsRoute<'get'>>(
+    path: P,
+    ...input: InputWith<'card', 'get', P>
+  ): List<Extract<Answer<'get', P>, Page>>
+  <P extends ListRoute>(
     path: P,
     ...input: Input<'get', P>
-  ): List<Extract<Answer<'get', P>, Page>>
+  ): List<Extract<Answer<'get', P, Fields>, Page>>
 }
 
 /** What the types above make of a call, at run time. */
@@ -71,11 +105,13 @@ type AnyInput = CallOptions & {
 }
 
 export function createClient(options: ClientOptions): Client {
+  const { region } = options
   const url = options.url.replace(/\/+$/, '')
   const storage = options.storage ?? memoryStorage()
   const httpOptions: HttpOptions = {
     url: `${url}/functions/v1/api`,
     language: options.language,
+    headers: { ...(region && { 'x-region': region }), ...options.headers },
     // Browsers want it called as their own.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     timeout: options.timeout ?? 30_000,
@@ -98,6 +134,7 @@ export function createClient(options: ClientOptions): Client {
     http.send<never>(method, { route, ...input })
   return {
     url,
+    region,
     storage,
     auth: authOf({ http, keeper, tokens, signOuts }),
     upload: uploadsBy(http),

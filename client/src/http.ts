@@ -11,6 +11,8 @@ export type HttpOptions = {
   /** `<project>/functions/v1/api` */
   url: string
   language: 'ar' | 'en' | undefined
+  /** Of every call. */
+  headers: Record<string, string>
   fetch: typeof fetch
   /** Milliseconds until an attempt is given up. */
   timeout: number
@@ -95,9 +97,10 @@ export class Http {
     token: string | undefined,
     expected: string | undefined,
   ): Promise<Received> {
-    const { url, language, fetch, timeout, reached } = this.options
+    const { url, language, headers: ofAll, fetch, timeout, reached } = this.options
     const { body, form, idempotencyKey, signal, onProgress } = call
     const headers = {
+      ...lowerCase(ofAll),
       ...(token && { authorization: `Bearer ${token}` }),
       ...(language === 'en' && { 'accept-language': 'en' }),
       ...(body !== undefined && { 'content-type': 'application/json' }),

@@ -10,7 +10,16 @@ export {
   type RouteCode,
   type RouteError,
 } from './errors.ts'
-export type { Answer, CallOptions, Input, ListRoute, Method, Route, Schemas } from './operations.ts'
+export type {
+  Answer,
+  CallOptions,
+  Fields,
+  Input,
+  ListRoute,
+  Method,
+  Route,
+  Schemas,
+} from './operations.ts'
 export { type List, listOf } from './pages.ts'
 export { memoryStorage, type Session, type SessionListener, type Storage } from './session.ts'
 export type { ListingPictures, Picture, UploadOptions, Uploads } from './uploads.ts'

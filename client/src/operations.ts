@@ -43,20 +43,63 @@ export type CallOptions = {
 
 type Needed<Op> = PathInput<Op> & QueryInput<Op> & BodyInput<Op>
 
+/** The arguments that take these: none, where nothing is needed. */
+type Arguments<Inputs> = object extends Inputs ? [input?: Inputs & CallOptions]
+  : [input: Inputs & CallOptions]
+
 /** What a call takes: nothing, where nothing is needed. */
-export type Input<M extends Method, Path extends Route<M>> = object extends
-  Needed<Operation<M, Path>> ? [input?: Needed<Operation<M, Path>> & CallOptions]
-  : [input: Needed<Operation<M, Path>> & CallOptions]
+export type Input<M extends Method, Path extends Route<M>> = Arguments<Needed<Operation<M, Path>>>
 
 type Success = 200 | 201 | 202 | 204
 
-/** What a call gives; nothing for 204. */
-export type Answer<M extends Method, Path extends Route<M>> = Operation<M, Path> extends
-  { responses: infer Responses } ? {
+/** What an operation answers, as it is described. */
+type Answered<Op> = Op extends { responses: infer Responses } ? {
     [Status in keyof Responses & Success]: Responses[Status] extends
       { content: { 'application/json': infer Value } } ? Value : undefined
   }[keyof Responses & Success]
   : never
+
+// Lists of listings ---------------------------------------------------------------------------
+
+/** What lists carry of a listing: its card, or with `fields: 'full'` its whole record. */
+export type Fields = 'card' | 'full'
+
+type KeysOf<Value> = Value extends object ? keyof Value : never
+
+/** Where an operation takes `fields`, if it does. */
+type PlaceOfFields<Op> = 'fields' extends KeysOf<Needed<Op>['query']> ? 'query'
+  : 'fields' extends KeysOf<Needed<Op>['body']> ? 'body'
+  : never
+
+/** The routes whose lists carry cards or records. */
+export type FieldsRoute<M extends Method> = {
+  [Path in Route<M>]: [PlaceOfFields<Operation<M, Path>>] extends [never] ? never : Path
+}[Route<M>]
+
+/** As `Input`, where `fields` is known. */
+export type InputWith<F extends Fields, M extends Method, Path extends Route<M>> = Arguments<
+  & Needed<Operation<M, Path>>
+  & ('full' extends F ? { [Place in PlaceOfFields<Operation<M, Path>>]: { fields: F } }
+    : { [Place in PlaceOfFields<Operation<M, Path>>]?: { fields?: F } | undefined })
+>
+
+/** An answer without such items in its lists. */
+type Without<Item, Value> = {
+  [Key in keyof Value]: Value[Key] extends (infer Each)[] ? Exclude<Each, Item>[] : Value[Key]
+}
+
+/**
+ * What a call gives; nothing for 204. Lists of listings carry cards, unless the call says otherwise:
+ * `Answer<'get', '/search', 'full'>`.
+ */
+export type Answer<M extends Method, Path extends Route<M>, F extends Fields = 'card'> =
+  Path extends FieldsRoute<M>
+    ? [F] extends ['card'] ? Without<Schemas['Property'], Answered<Operation<M, Path>>>
+    : [F] extends ['full'] ? Without<Schemas['Card'], Answered<Operation<M, Path>>>
+    : Answered<Operation<M, Path>>
+    : Answered<Operation<M, Path>>
+
+// Pages ---------------------------------------------------------------------------------------
 
 /** A page that names the next one. */
 export type Page = { items: unknown[]; nextCursor: string | null }

@@ -94,6 +94,25 @@ test('a refusal says what was wrong, in the language of the app', async () => {
   expect(error.temporary).toBe(false)
 })
 
+test('every call names the region, and has the headers of the app', async () => {
+  const { client, headers } = await signedIn(await signUp(), {
+    region: 'eu-central-1',
+    headers: { 'X-Client-Info': 'app/1', Authorization: 'Basic of something in between' },
+  })
+  await client.get('/wallet')
+  await client.get('/wallet', { headers: { 'x-region': 'me-central-1' } })
+  await client.auth.signOut()
+  expect(headers.map((sent) => [sent['x-region'], sent['x-client-info']])).toEqual([
+    ['eu-central-1', 'app/1'],
+    ['eu-central-1', 'app/1'],
+    ['me-central-1', 'app/1'],
+    ['eu-central-1', 'app/1'],
+  ])
+  // Who is signed in goes before what the app sends as a guest.
+  expect(headers.map((sent) => sent.authorization?.split(' ')[0]))
+    .toEqual(['Basic', 'Bearer', 'Bearer', 'Bearer'])
+})
+
 test('a call is cancelled on its way, and while it waits for the next try', async () => {
   const { client, requests } = await clientOf('silence')
   const cancelled = { name: 'AbortError' }

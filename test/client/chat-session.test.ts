@@ -1,7 +1,8 @@
 // The client's chat and its session: with that it ends.
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
+import { WebSocket } from 'ws'
 import { createChat, gateway } from '../../client/src/chat/index.ts'
-import { memoryStorage } from '../../client/src/index.ts'
+import { createClient, memoryStorage } from '../../client/src/index.ts'
 import { chatUrl } from '../support/chat-socket.ts'
 import { startConversation, wholeHistory } from '../support/conversations.ts'
 import { waitUntil } from '../support/wait.ts'
@@ -9,7 +10,10 @@ import { signedIn, watchedClient } from './support.ts'
 import { credentials, twoTabs } from './two-tabs.ts'
 
 const ends: (() => void)[] = []
-afterEach(() => ends.splice(0).forEach((end) => end()))
+afterEach(() => {
+  ends.splice(0).forEach((end) => end())
+  vi.unstubAllGlobals()
+})
 
 test('a chat ends with its session; what it has not sent is never sent by somebody else', async () => {
   // Whoever comes next is the other side of the same conversation.
@@ -91,4 +95,37 @@ test("a chat ends when the tokens that something else keeps are another person's
   url = chatUrl
   expect(await given).toBe('connection')
   expect(await wholeHistory(b, conversationId)).toEqual([])
+})
+
+test('where there is no WebSocket, as in Node 20, it says so at once; one can be given', async () => {
+  vi.stubGlobal('WebSocket', undefined)
+  const { a, b, conversationId } = await startConversation()
+  const { client } = await signedIn(a)
+  expect(() => createChat(client)).toThrow(
+    /There is no WebSocket.*package ws.*gateway\(\{ WebSocket/,
+  )
+  const chat = createChat(client, { link: gateway({ WebSocket, url: chatUrl }) })
+  ends.push(() => chat.close())
+  await chat.join(conversationId)
+  const message = await chat.send({ conversationId, body: 'من بعيد' })
+  expect(await wholeHistory(b, conversationId)).toEqual([message])
+})
+
+test('its socket opens in the region of the client', () => {
+  const opened: string[] = []
+  class Socket {
+    constructor(url: string) {
+      opened.push(url)
+    }
+    close() {}
+  }
+  for (const region of [undefined, 'eu-central-1']) {
+    const client = createClient({ url: 'https://abc.supabase.co', ...(region && { region }) })
+    const chat = createChat(client, { link: gateway({ WebSocket: Socket }) })
+    ends.push(() => chat.close())
+  }
+  expect(opened).toEqual([
+    'wss://abc.supabase.co/functions/v1/chat',
+    'wss://abc.supabase.co/functions/v1/chat?forceFunctionRegion=eu-central-1',
+  ])
 })

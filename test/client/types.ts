@@ -3,11 +3,15 @@
  * each `@ts-expect-error` is one that it has to find.
  */
 import {
+  type Answer,
   ApiError,
   type Client,
+  type Fields,
+  type Input,
   isApiError,
   type RouteCode,
   type RouteError,
+  type Schemas,
 } from 'kuwait-property-client'
 
 type Same<A, B> = [A] extends [B] ? [B] extends [A] ? true : false : false
@@ -94,3 +98,78 @@ export const noMethod = (error: unknown) => isApiError<'put', '/favorites/{prope
 
 /** What an app makes itself, as for its tests. */
 export const own: RouteError<'get', '/plans'> = new ApiError({ code: 'timeout' })
+
+/** Lists of listings carry cards, with `fields: 'full'` records, and either while nobody knows which. */
+export async function lists(client: Client, id: string, either: Fields) {
+  const [query, all] = [{ areaIds: ['salmiya'] }, { fields: 'full' }] as const
+  const search = {
+    plain: await client.get('/search'),
+    asked: await client.get('/search', { query: { areaIds: ['salmiya'], fields: 'card' } }),
+    full: await client.get('/search', { query: { ...query, ...all } }),
+    either: await client.get('/search', { query: { ...query, fields: either } }),
+  }
+  const deals = {
+    plain: await client.post('/search/advanced', { body: { strategy: 'deal' } }),
+    full: await client.post('/search/advanced', { body: { strategy: 'deal', ...all } }),
+  }
+  const favorites = {
+    plain: await client.get('/favorites'),
+    full: await client.get('/favorites', { query: all }),
+  }
+  const feed = {
+    plain: await client.get('/feed', { query: { filter: 'sale' } }),
+    full: await client.get('/feed', { query: all }),
+  }
+  const others = {
+    company: await client.get('/company/{id}', { path: { id } }),
+    similar: await client.get('/properties/{id}/similar', { path: { id }, query: all }),
+    mine: await client.get('/properties/mine'),
+  }
+  type Card = Schemas['Card']
+  type Property = Schemas['Property']
+  type Gone = Schemas['UnavailableFavorite']
+  type Office = Schemas['FeedOffice']
+  const same: [
+    Same<typeof search.plain.items[number], Card>,
+    Same<typeof search.asked.items[number], Card>,
+    Same<typeof search.full.items[number], Property>,
+    Same<typeof search.either.items[number], Card | Property>,
+    Same<typeof deals.plain.items[number], Card>,
+    Same<typeof deals.full.items[number], Property>,
+    Same<typeof favorites.plain.items[number], Card | Gone>,
+    Same<typeof favorites.full.items[number], Property | Gone>,
+    Same<typeof feed.plain.items[number], Schemas['FeedCard'] | Office>,
+    Same<typeof feed.full.items[number], Schemas['FeedProperty'] | Office>,
+    Same<typeof others.company.listings[number], Card>,
+    Same<typeof others.similar.items[number], Property>,
+    Same<typeof others.mine.items[number], Property>,
+    Same<Answer<'get', '/search'>['items'][number], Card>,
+    Same<Answer<'get', '/search', 'full'>['items'][number], Property>,
+  ] = [true, true, true, true, true, true, true, true, true, true, true, true, true, true, true]
+
+  // What a slot of the feed is, is seen by its kind.
+  for (const slot of feed.plain.items) {
+    if (slot.kind === 'property') console.log(slot.propertyKind, slot.picture?.url)
+    else console.log(slot.nameAr)
+  }
+  for await (const card of client.list('/search', { query: { areaIds: ['salmiya'] } })) {
+    console.log(card.picturesCount satisfies number)
+    // @ts-expect-error a card has one picture
+    console.log(card.media)
+  }
+  for await (const saved of client.list('/favorites', { query: { fields: 'full' } })) {
+    if (saved.status !== 'unavailable') console.log(saved.media.length satisfies number)
+  }
+  // @ts-expect-error whichever it is, what no route takes does not compile
+  await client.get('/search', { query: { fields: 'full', areaId: 'salmiya' } })
+  // @ts-expect-error nor does what is neither
+  await client.get('/search', { query: { fields: 'short' } })
+  return same
+}
+
+/** A helper of an app, for whichever of its routes. */
+export const read = async <P extends '/wallet' | '/favorites'>(
+  client: Client,
+  path: P,
+  ...input: Input<'get', P>
+) => await client.get(path, ...input)

@@ -30,13 +30,25 @@ type Socket = {
 type Options = {
   /** Where the gateway is, if not at `<project>/functions/v1/chat`. */
   url?: string
-  /** In place of the platform's own. */
-  WebSocket?: new (url: string, protocols?: string[]) => unknown
+  /** In place of the platform's own; Node has one from 22 on, before it that of the package `ws` will do. */
+  WebSocket?: SocketClass
 }
+
+type SocketClass = new (url: string, protocols?: string[]) => unknown
 
 type PendingAnswer = { resolve: (data: never) => void; reject: (error: ApiError) => void }
 
-export const gateway = (options: Options = {}): Link => new GatewayLink(options)
+/** Throws where there is no WebSocket. */
+export function gateway({ url, WebSocket: given }: Options = {}): Link {
+  const Socket = given ?? (globalThis as { WebSocket?: SocketClass }).WebSocket
+  if (!Socket) {
+    throw new Error(
+      'There is no WebSocket here (Node has one from 22 on): install the package ws and give its ' +
+        'class, createChat(client, { link: gateway({ WebSocket }) }).',
+    )
+  }
+  return new GatewayLink(Socket, url)
+}
 
 /** Settled from outside; nobody need wait for it. */
 function deferred() {
@@ -51,7 +63,8 @@ function deferred() {
 }
 
 class GatewayLink implements Link {
-  private readonly options: Options
+  private readonly Socket: SocketClass
+  private readonly url: string | undefined
   private readonly joined = new Set<string>()
   private readonly pending = new Map<number, PendingAnswer>()
   private client!: Client
@@ -65,8 +78,9 @@ class GatewayLink implements Link {
   private refs = 0
   private ended: ApiError | undefined
 
-  constructor(options: Options) {
-    this.options = options
+  constructor(Socket: SocketClass, url: string | undefined) {
+    this.Socket = Socket
+    this.url = url
   }
 
   start(client: Client, listener: LinkListener): void {
@@ -139,9 +153,11 @@ class GatewayLink implements Link {
   /** Opens a socket; gives what is settled when it is lost. */
   private open(): Promise<{ lost: Promise<void> }> {
     return new Promise((resolve, reject) => {
-      const address = `${this.client.url.replace(/^http/, 'ws')}/functions/v1/chat`
-      const Socket = this.options.WebSocket ?? WebSocket
-      const socket = new Socket(this.options.url ?? address, [subprotocol]) as Socket
+      const { url, region } = this.client
+      // A socket of a browser has no headers.
+      const query = region ? `?forceFunctionRegion=${region}` : ''
+      const address = `${url.replace(/^http/, 'ws')}/functions/v1/chat${query}`
+      const socket = new this.Socket(this.url ?? address, [subprotocol]) as Socket
       const fail = () => reject(connectionError('The socket is closed.'))
       const late = setTimeout(() => {
         fail()
