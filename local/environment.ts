@@ -18,6 +18,13 @@ const declared = {
     of: ['stack'],
     default: '54321',
   },
+  HOST: {
+    about:
+      'The address of this machine by which phones reach it, as `192.168.1.20`: the API listens ' +
+      'there as well, and addresses of pictures and pages name it. Without it nobody but this machine ' +
+      'reaches anything.',
+    of: ['stack'],
+  },
   LOCAL_DATA: { about: 'The folder of its data.', of: ['stack'], default: '.local' },
   SEED: {
     about: '`demo` puts 2,000 listings in, `none` leaves it empty.',

@@ -1,5 +1,6 @@
 // What every child process of the supervisor has in common.
-import type { Server } from 'node:http'
+import type { Server as HttpServer } from 'node:http'
+import type { Server } from 'node:net'
 
 /** The line on stderr that tells the supervisor that a child is ready. */
 export const readyLine = '@ready'
@@ -20,16 +21,16 @@ export function endWithSupervisor(stop: () => Promise<unknown>): void {
   process.on('SIGINT', () => {})
 }
 
-/** Listens on the loopback address only. */
-export function listen(server: Server, port: number): Promise<void> {
+/** Listens on the loopback address, unless another is given. */
+export function listen(server: Server, port: number, host = '127.0.0.1'): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, '127.0.0.1', 4096, () => resolve())
+    server.listen(port, host, 4096, () => resolve())
   })
 }
 
 /** Accepts no new connections and waits for running requests. */
-export function close(server: Server): Promise<void> {
+export function close(server: HttpServer): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve())
     server.closeIdleConnections()

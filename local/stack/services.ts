@@ -1,6 +1,7 @@
 // One process for the light parts: the proxy, Auth and Storage behind it
 // (password hashing has its own threads), the inbox, the workers of the functions and the clock of
 // the jobs.
+import { createServer } from 'node:net'
 import { openAuth } from '../auth/server.ts'
 import { close, endWithSupervisor, listen, readyLine } from './lifecycle.ts'
 import { openProxy } from '../proxy/server.ts'
@@ -36,9 +37,13 @@ const inbox = openInbox()
 void workers.acquire('api').then(({ release }) => release(), () => {})
 await listen(inbox, stack.ports.inbox)
 await listen(proxy, stack.ports.api)
+// Whoever connects there is the proxy's like any other.
+const outside = createServer((socket) => proxy.emit('connection', socket))
+if (stack.host) await listen(outside, stack.ports.api, stack.host)
 const stopClock = startClock(stack)
 endWithSupervisor(async () => {
   stopClock()
+  outside.close()
   await Promise.all([close(proxy), close(inbox), workers.close()])
   await Promise.all([auth.close(), storage.close()])
 })

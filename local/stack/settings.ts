@@ -24,6 +24,8 @@ export type Ports = Record<
 export type Settings = {
   dataDir: string
   ports: Ports
+  /** Where phones reach the API, beside the loopback address. */
+  host: string | undefined
   seed: 'demo' | 'none'
   /** Whether rate limits apply. */
   rates: boolean
@@ -58,6 +60,12 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   if (!Number.isInteger(port) || port < 1024 || port > 65_500) {
     throw new UserError(
       'PORT must be a whole number from 1024 to 65500: the API listens there.',
+    )
+  }
+  const host = given('HOST')
+  if (host && !/^(?!0+(\.0+)*$)[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(host)) {
+    throw new UserError(
+      'HOST must be the address or the name by which phones reach this machine, as 192.168.1.20.',
     )
   }
   const seed = given('SEED')
@@ -97,6 +105,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       chat1: port + 8,
       chat2: port + 9,
     },
+    host: host === 'localhost' || host === '127.0.0.1' ? undefined : host,
     seed,
     rates: rates === 'on',
     hashCost: hashing === 'quick' ? 4 : 10,

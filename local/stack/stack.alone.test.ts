@@ -22,6 +22,7 @@ import { parseToml } from './config.ts'
 import { startTimeOf } from './process-info.ts'
 import { descendants } from '../../test/support/descendants.ts'
 import { freePorts } from '../../test/support/stack.ts'
+import { jpeg } from '../../test/support/pictures.ts'
 import { ready, run, type Settings, start } from '../../test/support/stack-program.ts'
 import { waitUntil } from '../../test/support/wait.ts'
 
@@ -235,6 +236,65 @@ describe('a running stack', () => {
     expect(await stack.ended).toMatchObject({ code: 0 })
   })
 
+  // Every address of 127.0.0.0/8 is there on Linux alone.
+  test.runIf(process.platform === 'linux')(
+    'HOST lets phones in, and addresses follow',
+    async () => {
+      const at = (host: string, more = 0) => `http://${host}:${Number(settings.PORT) + more}`
+      const answers = (url: string) => fetch(url).then(() => true, () => false)
+      const phone = '127.0.0.2'
+      stack = start({ ...settings, HOST: phone })
+      expect((await ready(stack, folder)).url).toBe(at('127.0.0.1'))
+      // The API is reached there and on this machine; the inbox, the database and Studio only here.
+      for (const host of [phone, '127.0.0.1']) expect(await answers(at(host))).toBe(true)
+      for (const more of [1, 2, 3]) expect(await answers(at(phone, more))).toBe(false)
+      expect(await answers(at('127.0.0.3'))).toBe(false)
+      await waitUntil('it says where', () => stack.said.out.includes(`Phones       ${at(phone)}\n`))
+
+      const identifier = `${randomUUID()}@example.com`
+      const api = (host: string) => `${at(host)}/functions/v1/api`
+      const json = { 'content-type': 'application/json' }
+      const post = async (path: string, body: object) =>
+        await (await fetch(`${api(phone)}${path}`, {
+          method: 'POST',
+          headers: json,
+          body: JSON.stringify(body),
+        })).json()
+      await post('/auth/register', { identifier, password: folder, fullName: 'سالم العنزي' })
+      const { accessToken } = await post('/auth/login', { identifier, password: folder })
+      const authorization = `Bearer ${accessToken}`
+      const form = new FormData()
+      form.append('file', new Blob([new Uint8Array(jpeg({ width: 64, height: 64 }))]), 'me.jpg')
+      const uploaded = await (await fetch(`${api(phone)}/media/upload/avatar`, {
+        method: 'POST',
+        headers: { authorization },
+        body: form,
+      })).json()
+      expect(uploaded.url).toMatch(`${at(phone)}/storage/v1/object/public/`)
+      expect((await fetch(uploaded.url)).status).toBe(200)
+      await fetch(`${api(phone)}/auth/me`, {
+        method: 'PATCH',
+        headers: { ...json, authorization },
+        body: JSON.stringify({ avatarMediaId: uploaded.mediaId }),
+      })
+      stack.child.kill('SIGTERM')
+      expect(await stack.ended).toMatchObject({ code: 0 })
+
+      stack = start(settings)
+      await ready(stack, folder)
+      expect(await answers(at(phone))).toBe(false)
+      // The session is good at any address.
+      await waitUntil('the picture has the address of now', async () => {
+        const me =
+          await (await fetch(`${api('127.0.0.1')}/auth/me`, { headers: { authorization } }))
+            .json()
+        return me.user.avatarUrl === uploaded.url.replace(phone, '127.0.0.1')
+      }, 20_000)
+      stack.child.kill('SIGTERM')
+      expect(await stack.ended).toMatchObject({ code: 0 })
+    },
+  )
+
   test('ends with the npm that started it, even if that is killed', async () => {
     stack = run(process.env.npm_execpath!, settings, { args: ['start'] })
     await ready(stack, folder)
@@ -266,6 +326,12 @@ describe('a start that cannot succeed reports why in a sentence', () => {
     await refused({ LOCAL_DATA, PORT: 'http' }, /PORT must be/)
     await refused({ LOCAL_DATA, SEED: 'much' }, /SEED must be/)
     await refused({ LOCAL_DATA, RATES: '0' }, /RATES must be/)
+    for (const HOST of ['0.0.0.0', 'http://192.168.1.20', '192.168.1.20:54321', '-h']) {
+      await refused({ LOCAL_DATA, HOST }, /HOST must be/)
+    }
+    // An address for documentation (RFC 5737).
+    const PORT = String(await freePorts())
+    await refused({ LOCAL_DATA, PORT, HOST: '203.0.113.9' }, /is no address of this machine/)
   })
 
   test('when any of its ports is taken', async () => {

@@ -9,8 +9,10 @@ import { readSettings, root, type Settings } from './settings.ts'
 export type Stack = Settings & {
   config: Config
   secrets: Secrets
-  /** The project's url. */
+  /** The project's url on this machine. */
   url: string
+  /** The same for phones: `url`, unless HOST is given. */
+  publicUrl: string
   issuer: string
   inboxUrl: string
   studioUrl: string
@@ -28,6 +30,7 @@ export function readStack(env: NodeJS.ProcessEnv): Stack {
     config: readConfig({ ...dotEnv(), ...env }),
     secrets,
     url,
+    publicUrl: `http://${settings.host ?? '127.0.0.1'}:${ports.api}`,
     issuer: `${url}/auth/v1`,
     inboxUrl: `http://127.0.0.1:${ports.inbox}`,
     studioUrl: `http://127.0.0.1:${ports.studio}`,
@@ -63,6 +66,10 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
   const own = Object.entries(env).filter(([name]) => passedThrough.test(name))
   return {
     SUPABASE_URL: stack.url,
+    ...(stack.host && {
+      API_URL: `${stack.publicUrl}/functions/v1/api`,
+      FILES_URL: `${stack.publicUrl}/storage/v1/object/public`,
+    }),
     SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: secrets.publishableKey }),
     SUPABASE_SECRET_KEYS: JSON.stringify({ default: secrets.secretKey }),
     SUPABASE_JWKS: JSON.stringify(publicKeys(storedKeys(stack.dataDir))),
@@ -77,9 +84,13 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
     // A payment provider of our own, with a page that simulates payments.
     PAYMENT_PROVIDER: 'sandbox',
     SANDBOX_SECRET: passwordOf(secrets, 'sandbox'),
-    RETURN_URLS: `${stack.url}/functions/v1/api/sandbox/done,https://app.example/payments`,
+    RETURN_URLS: [
+      ...new Set([stack.url, stack.publicUrl].map((url) => `${url}/functions/v1/api/sandbox/done`)),
+      'https://app.example/payments',
+    ].join(),
     // Where Next, Vite and Expo serve web apps that are being made.
-    CORS_ORIGINS: 'http://localhost:3000,http://localhost:5173,http://localhost:8081',
+    CORS_ORIGINS: ['localhost', ...(stack.host ? [stack.host] : [])]
+      .flatMap((host) => [3000, 5173, 8081].map((port) => `http://${host}:${port}`)).join(),
     CLIENT_IP_HOPS: '1',
     ENVIRONMENT: 'local',
     HTML_PAGES: 'true',

@@ -2,6 +2,7 @@
 // whatever happens inside a part, this process stays free to start it again.
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -57,7 +58,7 @@ export async function run(): Promise<void> {
 }
 
 async function start(settings: Settings, leftover: boolean) {
-  const { dataDir, ports, countCalls, realAuth, realStorage } = settings
+  const { dataDir, ports, host, countCalls, realAuth, realStorage } = settings
   const described = join(dataDir, 'stack.json')
   rmSync(described, { force: true })
   const { database: _own, auth, ...rest } = ports
@@ -67,6 +68,7 @@ async function start(settings: Settings, leftover: boolean) {
   const connections = realAuth || realStorage ? 80 : undefined
   // The parts of a killed supervisor need a moment to notice.
   await requirePorts(others, leftover ? 6000 : 0)
+  if (host) await requireHost(host, ports.api)
 
   const database = new SupervisedProcess(
     'database',
@@ -146,12 +148,28 @@ async function requirePorts(ports: Partial<Ports>, patience: number) {
   }
 }
 
-function isFree(port: number): Promise<boolean> {
+const isFree = (port: number) => probed(port, '127.0.0.1').then((fault) => fault === undefined)
+
+/** The code of what keeps a server from listening there. */
+function probed(port: number, host: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const probe = createServer()
-    probe.once('error', () => resolve(false))
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+    probe.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code))
+    probe.listen(port, host, () => probe.close(() => resolve(undefined)))
   })
+}
+
+async function requireHost(host: string, port: number) {
+  const fault = await probed(port, host)
+  if (!fault) return
+  const own = Object.values(networkInterfaces()).flatMap((each) => each ?? [])
+    .filter(({ internal, family }) => !internal && family === 'IPv4')
+    .map(({ address }) => address)
+  throw new UserError(
+    fault === 'EADDRINUSE'
+      ? `Port ${port} is taken at ${host} by another program: choose other ports with PORT=<number>.`
+      : `HOST=${host} is no address of this machine${own.length ? `: ${own.join(', ')} is` : ''}.`,
+  )
 }
 
 async function ensurePartitions(stack: Stack) {
@@ -175,7 +193,7 @@ function printSummary(stack: Stack) {
   log('ready')
   console.log(`
   Project      ${url}
-  Facade       ${baseUrl}
+  Facade       ${baseUrl}${stack.host ? `\n  Phones       ${stack.publicUrl}` : ''}
   Docs         ${url}/docs (open it in a browser)
   Client       client/, for apps in TypeScript
   Inbox        ${inboxUrl}
