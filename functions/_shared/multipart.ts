@@ -1,6 +1,6 @@
 /**
  * multipart/form-data read from a stream, part by part. Nothing is kept of a part but the piece that is
- * being handed over. Used by uploads and by local/storage.
+ * being handed over.
  */
 import type { Bytes } from './bytes.ts'
 

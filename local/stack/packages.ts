@@ -10,6 +10,7 @@ const needed = [
   'jose/package.json',
   'bcrypt/package.json',
   'ws/package.json',
+  '@fastify/busboy/package.json',
   '@supabase/lite/package.json',
   'supabase/dist/supabase.js',
 ]

@@ -380,7 +380,7 @@ describe('a start that cannot succeed reports why in a sentence', () => {
     const settings = { LOCAL_DATA: newFolder(), PORT: String(await freePorts()) }
     await refused(settings, /package \S+ is missing or incomplete: run "npm ci"/, project)
     mkdirSync(join(project, 'node_modules'))
-    for (const name of ['pg', 'jose', 'bcrypt', 'ws', 'supabase', '@supabase']) {
+    for (const name of ['pg', 'jose', 'bcrypt', 'ws', '@fastify', 'supabase', '@supabase']) {
       symlinkSync(join(process.cwd(), 'node_modules', name), join(project, 'node_modules', name))
     }
     await refused(settings, /package deno is missing/, project)

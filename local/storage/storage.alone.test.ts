@@ -299,3 +299,37 @@ test('an interrupted upload leaves no object', async () => {
   await sleep(300)
   expect((await storageAs(owner).from(bucket).download(path)).error).not.toBe(null)
 })
+
+test('a form that is broken, cut short or empty leaves no object, and is answered', async () => {
+  const files = storageAs(owner).from(bucket)
+  const file = `--b\r\ncontent-disposition: form-data; name=""; filename="f"\r\n` +
+    'content-type: text/plain\r\n\r\nhello\r\n'
+  const send = async (body: string, type = 'multipart/form-data; boundary=b') => {
+    const path = `${owner.id}/${randomUUID()}`
+    const { status } = await fetch(`${projectUrl}/storage/v1/object/${bucket}/${path}`, {
+      method: 'POST',
+      headers: {
+        apikey: publishableKey,
+        authorization: `Bearer ${owner.accessToken}`,
+        'content-type': type,
+      },
+      body,
+    })
+    return { status, stored: await (await files.download(path)).data?.text() }
+  }
+  const field = '--b\r\ncontent-disposition: form-data; name="cacheControl"\r\n\r\n60\r\n'
+  expect(await send(`${field}${file}--b--\r\n`)).toEqual({ status: 200, stored: 'hello' })
+  for (
+    const [body, type] of [
+      [`${file}--b--\r\n`, 'multipart/form-data'],
+      [file],
+      [file.slice(0, -5)],
+      [`${field}--b--\r\n`],
+      [''],
+      ['hello'],
+    ]
+  ) {
+    const { status, stored } = await send(body!, type)
+    expect([status >= 400, stored], body).toEqual([true, undefined])
+  }
+})

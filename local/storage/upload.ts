@@ -1,5 +1,8 @@
 // Uploads: limits and policies first, then the bytes are streamed to disk, then the row is written.
-import { boundaryOf, MultipartError, partsOf } from '../../functions/_shared/multipart.ts'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { transaction } from '../postgres/pool.ts'
 import { asCaller, type Caller } from './database.ts'
 import { badRequest, exists, tooLarge, wrongType } from './errors.ts'
@@ -108,9 +111,7 @@ async function storeUpload(
   const info = await read(request, bucket, context.limit)
   newKey(ref.key)
   await checkWritable(context, request, ref, { ...writing, type: info.type })
-  const stored = await context.files.store(info.content, info.limit).catch((error) => {
-    throw error instanceof MultipartError ? badRequest(error.message) : error
-  })
+  const stored = await context.files.store(info.content, info.limit)
   try {
     return await saveObject(context, { ...ref, ...ownerOf(writing.caller), stored, info })
   } catch (error) {
@@ -195,54 +196,80 @@ async function read({ raw }: StorageRequest, bucket: Bucket, most: number): Prom
       limit: Infinity,
     }
   }
-  const boundary = boundaryOf(type)
-  if (!boundary) throw badRequest('Multipart: Boundary not found')
-  const info = await readForm(partsOf(raw, boundary, 11), limit)
+  const info = await readForm(raw, formOf(type), limit)
   checkType(bucket, info.type)
   return info
 }
 
-/** storage-js sends its fields first, then the file under an empty name. */
-async function readForm(parts: ReturnType<typeof partsOf>, limit: number): Promise<UploadInfo> {
-  const fields = new Map<string, string>()
+/** Reads forms as Storage does: the same parser, with its limits. */
+function formOf(type: string): BusboyInstance {
   try {
-    // Not by for…of, which would end the iterator at the first file.
-    for (;;) {
-      const { done, value: part } = await parts.next()
-      if (done) throw badRequest('No content provided')
-      if (part.filename === undefined) {
-        fields.set(part.name, await textOf(part.content))
-        continue
-      }
-      const seconds = fields.get('cacheControl')
-      return {
-        type: fields.get('contentType') ?? part.type ?? 'application/octet-stream',
-        cacheControl: seconds ? `max-age=${seconds}` : defaultCacheControl,
-        metadata: jsonOf(fields.get('metadata')),
-        content: wholeForm(part.content, parts),
-        limit,
-      }
-    }
+    return new Busboy({ headers: { 'content-type': type }, limits: { fields: 10, files: 1 } })
   } catch (error) {
-    throw error instanceof MultipartError ? badRequest(error.message) : error
+    throw badRequest((error as Error).message)
   }
 }
 
-/** The file's content; throws if the form is truncated after it. */
-async function* wholeForm(content: AsyncIterable<Uint8Array>, parts: ReturnType<typeof partsOf>) {
-  yield* content
-  while (!(await parts.next()).done) { /* nothing after the file counts */ }
+type FormFile = { content: Readable; type: string }
+
+/** storage-js sends its fields first, then the file under an empty name. */
+async function readForm(
+  raw: IncomingMessage,
+  form: BusboyInstance,
+  limit: number,
+): Promise<UploadInfo> {
+  const fields = new Map<string, string>()
+  form.on('field', (name, value, _isNameCut, isCut) => {
+    if (isCut) form.destroy(new Error('A field is too long'))
+    else fields.set(name, value)
+  })
+  const found = new Promise<FormFile>((resolve) =>
+    form.once('file', (_field, content, _name, _encoding, type) => {
+      // It may break before anybody reads it.
+      content.on('error', (error) => content.destroy(error))
+      resolve({ content, type })
+    })
+  )
+  // Whoever waits hears of the first error; there may be more.
+  form.on('error', () => {})
+  const finished = once(form, 'finish')
+  const ended = finished.then(() => badRequest('No content provided'), asBadRequest)
+  // A form that is cut short says so.
+  raw.once('close', () => raw.complete || form.end())
+  raw.pipe(form)
+  const file = await Promise.race([found, ended])
+  if (file instanceof Error) {
+    readAway(raw, form)
+    throw file
+  }
+  const seconds = fields.get('cacheControl')
+  return {
+    type: fields.get('contentType') ?? file.type,
+    cacheControl: seconds ? `max-age=${seconds}` : defaultCacheControl,
+    metadata: jsonOf(fields.get('metadata')),
+    content: wholeForm(file.content, finished, () => readAway(raw, form)),
+    limit,
+  }
 }
 
-async function textOf(content: AsyncIterable<Uint8Array>): Promise<string> {
-  const pieces: Uint8Array[] = []
-  let size = 0
-  for await (const piece of content) {
-    size += piece.length
-    if (size > 1024 * 1024) throw badRequest('A field is too long')
-    pieces.push(piece)
+const asBadRequest = (error: Error) => badRequest(error.message)
+
+/** The file's content; throws if the form is cut short in it or after it. */
+async function* wholeForm(content: Readable, finished: Promise<unknown>, end: () => void) {
+  try {
+    yield* content
+    await finished
+  } catch (error) {
+    throw asBadRequest(error as Error)
+  } finally {
+    end()
   }
-  return Buffer.concat(pieces).toString()
+}
+
+/** What is left of a body must not keep the answer from whoever sends it. */
+function readAway(raw: IncomingMessage, form: BusboyInstance) {
+  raw.unpipe(form)
+  raw.resume()
 }
 
 const fromBase64 = (header: string | string[] | undefined) =>
