@@ -1148,7 +1148,7 @@ export interface paths {
          * Start a conversation with an advertiser, about a listing or in general
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     About a listing (`propertyId`) or with an identity in general (`identityId`): one of them. The same two and the same listing are always the same conversation: 200. With `message` its first message is sent at once. A listing that has ended or takes no chat is 409.
+         *     About a listing (`propertyId`) or with an identity in general (`identityId`): one of them. The same two and the same listing are always the same conversation: 200. With `message` its first message is sent at once. All devices of the caller hear of a new one. A listing that has ended or takes no chat is 409.
          */
         post: operations["create_conversation"];
         delete?: never;

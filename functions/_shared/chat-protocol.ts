@@ -6,6 +6,8 @@
  * api/chat, and do not compile unless they are the same.
  */
 
+import type { notificationKinds } from './notification-kinds.ts'
+
 /** A message as history, answers and events show it. */
 export type Message = {
   id: string
@@ -51,6 +53,37 @@ export type ConversationUpdated = {
   liveTopic?: string
 }
 
+/** The other side has read a conversation. */
+export type MessageRead = {
+  conversationId: string
+  /** Whose conversation: an account may have several identities. */
+  identityId: string
+  /** The last message that was read. */
+  upToSeq: number
+}
+
+/** What the owner of an account is told, as the list has it. */
+export type Notification = {
+  id: string
+  identityId: string | null
+  kind: typeof notificationKinds[number]
+  titleAr: string
+  bodyAr: string
+  titleEn: string
+  bodyEn: string
+  data: { route: string; entityId: string | null }
+  createdAt: string
+  readAt: string | null
+}
+
+export type Notified = {
+  /** Which identity of the account it is about; null: the account itself. */
+  identityId: string | null
+  notification: Notification
+  /** How many notifications are unread now. */
+  unread: number
+}
+
 export type ChatError = {
   code: string
   /** In Arabic, or in English for a client that sent `Accept-Language: en`. */
@@ -81,6 +114,8 @@ export type Incoming = {
 export type Outgoing = {
   new_message: { message: Message }
   conversation_updated: ConversationUpdated
+  message_read: MessageRead
+  notification: Notified
   error: ChatError
   ack: unknown
 }

@@ -147,7 +147,9 @@ begin
         order by participants.active_at desc
         limit 100
       ) as written
+      join public.conversations on conversations.id = written.conversation_id
       where written.unread > 0
+        or conversations.created_at > clock_timestamp() - make_interval(secs => asking.seconds)
       union
       select participants.conversation_id, participants.identity_id
       from asking
@@ -172,7 +174,8 @@ end
 $$;
 comment on function private.missed_updates is
   'What changed for accounts with sockets: conversations with unread messages of the last so many '
-  'seconds, and those with fewer unread than the gateway knows, each as its event shows it.';
+  'seconds or opened in them, and those with fewer unread than the gateway knows, each as its event '
+  'shows it.';
 
 create function private.current_topics(channels jsonb) returns json
   language plpgsql

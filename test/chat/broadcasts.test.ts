@@ -96,10 +96,17 @@ test('a block is one broadcast, with any number of conversations; removing it is
   expect(await sent([a, stranger], () => stranger.post(`/blocks/${a.identityId}`))).toEqual([])
 })
 
-test('opening a conversation and switching identities are no broadcast', async () => {
+test('opening a conversation is one broadcast, to who opens it; finding it again is none', async () => {
   const other = await signUp()
   const open = () => openConversation(a, { identityId: other.identityId })
+  expect(await sent([a], open)).toEqual(['conversation_updated'])
   expect(await sent([a, other], open)).toEqual([])
+  const third = await signUp()
+  const message = { identityId: third.identityId, message: 'مرحبا' }
+  expect(await sent([third], () => openConversation(a, message))).toEqual(['new_message'])
+})
+
+test('switching identities is no broadcast', async () => {
   const same = () => a.post('/auth/identity/switch', { identityId: a.identityId })
   expect(await sent([a, b], same)).toEqual([])
 })

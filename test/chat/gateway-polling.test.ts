@@ -101,13 +101,17 @@ describe('the gateway', () => {
 
   test('delivers nothing that an account may not hear, nor more than it asks for', async () => {
     const { a, b, conversationId } = await startConversation()
-    await sendMessageAs(a, conversationId)
     const news = async (question: object) => {
       const { rows } = await database().query('select private.missed_updates($1) as news', [
         JSON.stringify([{ accountId: b.id, seconds: 60, unread: {}, ...question }]),
       ])
       return rows[0].news
     }
+    // One that was just opened is news to who opened it.
+    const opened = { conversationId, identityId: a.identityId, lastMessage: null, unread: 0 }
+    expect(await news({ accountId: a.id })).toMatchObject([opened])
+    expect(await news({ accountId: a.id, seconds: 0 })).toEqual([])
+    await sendMessageAs(a, conversationId)
     const update = { conversationId, identityId: b.identityId, accountId: b.id, unread: 1 }
     expect(await news({})).toMatchObject([{ ...update, lastMessage: { seq: 1 } }])
     expect(await news({ seconds: 0 })).toEqual([])

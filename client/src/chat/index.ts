@@ -27,7 +27,7 @@
  * channels are followed when they change, and what Realtime did not deliver is fetched every 25 s
  * while somebody looks at the app; then its channel is joined anew. A chat ends with the session that it
  * began in. `typing` and `presence` come over Realtime only. After `leave` no event of that conversation
- * comes any more, `conversation_updated` included.
+ * comes any more, `conversation_updated` included, until it is joined again.
  */
 import { lastSeqOf } from '../../../functions/chat/conversation-states.ts'
 import { MessageFeed } from '../../../functions/chat/message-feed.ts'
@@ -35,7 +35,9 @@ import type {
   ChatError,
   ConversationUpdated,
   Message,
+  MessageRead,
   NewMessage,
+  Notified,
 } from '../../../functions/chat/protocol.ts'
 import type { Client } from '../client.ts'
 import { ApiError, connectionError } from '../errors.ts'
@@ -55,7 +57,15 @@ export type * from '../../../functions/chat/protocol.ts'
 /** What an app can listen for. */
 export type Events = {
   new_message: { message: Message }
+  /** How a conversation stands now, also of those that are not joined, and of one just opened. */
   conversation_updated: ConversationUpdated
+  /** The other side has read a conversation; what nobody listened for does not come again. */
+  message_read: MessageRead
+  /**
+   * There is a new notification, or one stands for more; of messages only the events above tell. What
+   * nobody listened for is in `GET /notifications`.
+   */
+  notification: Notified
   /** The other side is writing. */
   typing: { conversationId: string }
   /** Whether the other side has the conversation open. */
@@ -105,6 +115,10 @@ export function createChat(client: Client, { link = gateway() }: ChatOptions = {
       emit('conversation_updated', update)
       feeds.get(update.conversationId)?.reaches(lastSeqOf(update))
     },
+    read: (read) => {
+      if (!left.has(read.conversationId)) emit('message_read', read)
+    },
+    notified: (notified) => emit('notification', notified),
     typing: (conversationId) => {
       if (feeds.has(conversationId)) emit('typing', { conversationId })
     },

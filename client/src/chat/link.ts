@@ -3,7 +3,9 @@ import type {
   ChatError,
   ConversationUpdated,
   Message,
+  MessageRead,
   NewMessage,
+  Notified,
 } from '../../../functions/chat/protocol.ts'
 import type { Client } from '../client.ts'
 import { ApiError, type ErrorCode } from '../errors.ts'
@@ -23,6 +25,8 @@ export type Link = {
 export type LinkListener = {
   message(message: Message): void
   updated(update: ConversationUpdated): void
+  read(read: MessageRead): void
+  notified(notified: Notified): void
   typing(conversationId: string): void
   presence(conversationId: string, here: boolean): void
   /** The conversation is heard again after a break. */

@@ -3,7 +3,13 @@
  * for each joined conversation, where presence and typing are, and REST for what goes.
  */
 import { ConversationStates } from '../../../functions/chat/conversation-states.ts'
-import type { ConversationUpdated, Message, NewMessage } from '../../../functions/chat/protocol.ts'
+import type {
+  ConversationUpdated,
+  Message,
+  MessageRead,
+  NewMessage,
+  Notified,
+} from '../../../functions/chat/protocol.ts'
 import type { Client } from '../client.ts'
 import type { ApiError } from '../errors.ts'
 import type { Schemas } from '../operations.ts'
@@ -193,6 +199,12 @@ class RealtimeLink implements Link {
     } else if (event === 'conversation_updated') {
       const { conversationId, ...state } = payload as ConversationUpdated & ConversationState
       this.noteState({ ...state, id: conversationId })
+    } else if (event === 'message_read') {
+      const { conversationId, identityId, upToSeq } = payload as MessageRead
+      this.listener.read({ conversationId, identityId, upToSeq })
+    } else if (event === 'notification') {
+      const { identityId, notification, unread } = payload as Notified
+      this.listener.notified({ identityId, notification, unread })
     }
   }
 

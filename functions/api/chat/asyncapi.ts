@@ -4,7 +4,13 @@
  */
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { frameData, FrameRef } from '../../_shared/chat-frames.ts'
-import type { Acked, ConversationUpdated, Outgoing } from '../../_shared/chat-protocol.ts'
+import type {
+  Acked,
+  ConversationUpdated,
+  MessageRead,
+  Notified,
+  Outgoing,
+} from '../../_shared/chat-protocol.ts'
 import { env } from '../../_shared/env.ts'
 import { schemaOf, schemasOf } from '../../_shared/schema-of.ts'
 import { apiVersion } from '../http/middleware.ts'
@@ -29,10 +35,33 @@ const Updated = schemaOf<ConversationUpdated>()(
   }).describe('How a conversation stands now.'),
 )
 
+const Read = schemaOf<MessageRead>()(
+  z.strictObject({
+    conversationId,
+    identityId: identityId.describe('Whose conversation it is.'),
+    upToSeq: Count.describe('The last message that was read.'),
+  }).describe('The other side has read messages.'),
+)
+
+const NewNotification = schemaOf<Notified>()(
+  z.strictObject({
+    identityId: identityId.nullable().describe(
+      'The identity that it is about; null: the account itself.',
+    ),
+    notification: Notification,
+    unread: Count.describe('How many notifications are unread now.'),
+  }).describe(
+    'There is a new notification, or one stands for more. Of messages there is none: their own ' +
+      'events tell of them.',
+  ),
+)
+
 /** What the gateway sends, by event. */
 const fromGateway = schemasOf<Omit<Outgoing, 'ack'>>()({
   new_message: z.strictObject({ message: Message }).describe('A message of a joined conversation.'),
   conversation_updated: Updated,
+  message_read: Read,
+  notification: NewNotification,
   error: z.looseObject({
     code,
     message,
@@ -72,19 +101,9 @@ const toAccount = {
     notificationId: z.uuid().optional(),
   }).describe('A message was stored: once for each side, the sender’s other devices included.'),
   conversation_updated: Updated.required({ identityId: true, liveTopic: true }).extend({ id })
-    .describe('A conversation changed without a message.'),
-  message_read: z.strictObject({
-    id,
-    conversationId,
-    identityId,
-    upToSeq: Count.describe('The last message that was read.'),
-  }).describe('The other side has read messages.'),
-  notification: z.strictObject({
-    id,
-    identityId: identityId.nullable(),
-    notification: Notification,
-    unread: Count.describe('How many notifications are unread now.'),
-  }).describe('There is a new notification, or one stands for more.'),
+    .describe('A conversation changed without a message, or was just opened by this side.'),
+  message_read: Read.extend({ id }).describe(Read.description!),
+  notification: NewNotification.extend({ id }).describe(NewNotification.description!),
   topic_changed: z.strictObject({
     id,
     old: z.string().describe('The name of this channel.'),

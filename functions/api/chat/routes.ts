@@ -34,7 +34,8 @@ const create = route({
   description:
     'About a listing (`propertyId`) or with an identity in general (`identityId`): one of them. ' +
     'The same two and the same listing are always the same conversation: 200. With `message` ' +
-    'its first message is sent at once. A listing that has ended or takes no chat is 409.',
+    'its first message is sent at once. All devices of the caller hear of a new one. A listing ' +
+    'that has ended or takes no chat is 409.',
   errors: [
     'property_not_found',
     'identity_not_found',

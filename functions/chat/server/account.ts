@@ -4,7 +4,7 @@
  */
 import type { Refusal } from '../../_shared/refusal.ts'
 import { ConversationStates } from '../conversation-states.ts'
-import type { ConversationUpdated, Message } from '../protocol.ts'
+import type { ConversationUpdated, Message, MessageRead, Notified } from '../protocol.ts'
 import { checkAccess, sendMissedUpdates } from './access-check.ts'
 import { callFor } from './database.ts'
 import type { FollowedAccount, MissedUpdatesQuery, OpenSession } from './interfaces.ts'
@@ -109,6 +109,14 @@ export class Account extends TopicSubscription implements FollowedAccount {
     } else if (event === 'conversation_updated') {
       const { conversationId, identityId, lastMessage, unread } = payload as ConversationUpdated
       this.conversationUpdated({ conversationId, identityId, lastMessage, unread })
+    } else if (event === 'message_read') {
+      const { conversationId, identityId, upToSeq } = payload as MessageRead
+      const read = { conversationId, identityId, upToSeq }
+      this.sessions.forEach((session) => session.messageRead(read))
+    } else if (event === 'notification') {
+      const { identityId, notification, unread } = payload as Notified
+      const notified = { identityId, notification, unread }
+      this.sessions.forEach((session) => session.notified(notified))
     }
   }
 

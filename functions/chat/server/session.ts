@@ -215,6 +215,14 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     else this.send('conversation_updated', update)
   }
 
+  messageRead(read: Outgoing['message_read']): void {
+    if (!this.ending && !this.left.has(read.conversationId)) this.send('message_read', read)
+  }
+
+  notified(notified: Outgoing['notification']): void {
+    if (!this.ending) this.send('notification', notified)
+  }
+
   /** It takes no part in a conversation any more, or in none at all: whoever hears that first. */
   removeFrom(conversationId: string, refusal: Refusal): void {
     if (endsSession(refusal.code)) return this.end(refusal)

@@ -1,0 +1,21 @@
+/** What notifications tell of: the rows of private.notification_kinds. */
+export const notificationKinds = [
+  'message_new',
+  'lead_new',
+  'favorite_price_drop',
+  'favorite_unavailable',
+  'listing_expiring',
+  'listing_approved',
+  'listing_rejected',
+  'invoice_paid',
+  'invoice_failed',
+  'refund',
+  'plan_expiring',
+  'identity_verified',
+  'identity_rejected',
+  'review_new',
+  'security_login',
+  'security_password',
+  'security_provider',
+  'system',
+] as const
