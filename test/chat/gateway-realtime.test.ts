@@ -192,7 +192,10 @@ describe('the gateway at Realtime', () => {
       body: 'مرحبا',
     })
     for (const socket of [sockets[0]!, sockets[2]!]) {
-      await waitUntil('it hears', () => socket.events('conversation_updated').length === 1)
+      await waitUntil(
+        'it hears',
+        () => socket.events('conversation_updated').some(({ unread }) => unread === 1),
+      )
     }
   })
 
