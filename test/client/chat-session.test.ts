@@ -100,11 +100,11 @@ test("a chat ends when the tokens that something else keeps are another person's
 test('where there is no WebSocket, as in Node 20, it says so at once; one can be given', async () => {
   vi.stubGlobal('WebSocket', undefined)
   const { a, b, conversationId } = await startConversation()
-  const { client } = await signedIn(a)
+  const { client } = await signedIn(a, { region: 'eu-central-1' })
   expect(() => createChat(client)).toThrow(
     /There is no WebSocket.*package ws.*gateway\(\{ WebSocket/,
   )
-  const chat = createChat(client, { link: gateway({ WebSocket, url: chatUrl }) })
+  const chat = createChat(client, { link: gateway({ WebSocket }) })
   ends.push(() => chat.close())
   await chat.join(conversationId)
   const message = await chat.send({ conversationId, body: 'من بعيد' })

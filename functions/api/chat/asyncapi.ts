@@ -226,7 +226,7 @@ export function describeEvents() {
         'receive',
         'gateway',
         Object.keys(heard),
-        'Events of joined conversations, and answers.',
+        'Events of the account and of joined conversations, and answers.',
       ),
       receiveEvent: operation(
         'receive',
