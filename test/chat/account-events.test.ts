@@ -205,6 +205,7 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
     const gone = await signIn(a.identifier, a.password)
     const [out, stays] = [await device(gone), await device(a)]
     await sendMessageAs(a, conversationId)
+    await out.settled()
     const before = names.map((name) => out.heard(name).length)
     expect((await gone.post('/auth/logout', {})).status).toBe(204)
     await stays.hears('على القناة الجديدة')
