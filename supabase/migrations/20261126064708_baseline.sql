@@ -21209,6 +21209,11 @@ begin
       and properties.owner_identity_id <> caller_id
     on conflict do nothing;
   end if;
+  if opened.created then
+    -- For one's other devices. The other side hears of it with the first message.
+    perform private.broadcast_conversation_updated(participants) from public.participants
+    where participants.conversation_id = opened.id and participants.identity_id = caller_id;
+  end if;
   if message is not null then
     perform private.write_message(caller_id, opened.id, gen_random_uuid()::text, 'text',
       create_conversation.message, null, null);
@@ -21235,7 +21240,8 @@ end
 $$;
 comment on function api.create_conversation is
   'Opens a conversation with the owner of a listing, or with an identity, and may write its first '
-  'message; gives {created, conversation}. The same pair and listing is the same conversation. '
+  'message; gives {created, conversation}. The same pair and listing is the same conversation. A '
+  'new one is told to all devices of the caller. '
   '404 property_not_found, identity_not_found; 403 blocked; 409 property_state_conflict for a new '
   'one about a listing that has ended or allows no chat; 422 for oneself.';
 
@@ -22089,7 +22095,9 @@ begin
         order by participants.active_at desc
         limit 100
       ) as written
+      join public.conversations on conversations.id = written.conversation_id
       where written.unread > 0
+        or conversations.created_at > clock_timestamp() - make_interval(secs => asking.seconds)
       union
       select participants.conversation_id, participants.identity_id
       from asking
@@ -22114,7 +22122,8 @@ end
 $$;
 comment on function private.missed_updates is
   'What changed for accounts with sockets: conversations with unread messages of the last so many '
-  'seconds, and those with fewer unread than the gateway knows, each as its event shows it.';
+  'seconds or opened in them, and those with fewer unread than the gateway knows, each as its event '
+  'shows it.';
 
 create function private.current_topics(channels jsonb) returns json
   language plpgsql
