@@ -191,7 +191,7 @@ describe.runIf(hasStack)('REG-27 an outage of Auth', () => {
   })
 })
 
-// The real one gives six a second and more here, as config.toml has it: no test uses that up.
+// The real one has the limit of config.toml, which no test uses up.
 const limiterIsTheirs = variable('REAL_AUTH') !== undefined
 test.runIf(hasStack && !limiterIsTheirs)(
   'REG-27 Auth’s own limiter, used up by others at the address, locks nobody out',
