@@ -6,10 +6,8 @@ import {
   database,
   guest,
   inboxOf,
-  newEmail,
   newPhone,
   projectUrl,
-  publishableKey,
   secretKey,
   signIn,
   signUp,
@@ -17,10 +15,8 @@ import {
 import {
   ageCodes,
   countAccounts,
-  normalizedIdentifier,
   registerPhone,
   requestResetCode,
-  signUpByPhone,
   verifyCode,
 } from '../support/codes.ts'
 import { race } from '../support/races.ts'
@@ -99,68 +95,6 @@ test('REG-03 G-11 of many registrations of one email at once one gets through', 
         .toMatchObject({ status: 200, body: { user: { email: spellings[1] } } })
     }
   }
-})
-
-test('REG-06 nothing at Auth with the public key creates an account or sends a code', async () => {
-  const existing = await signUpByPhone()
-  const sent = (await inboxOf(existing.identifier)).length
-  const post = async (path: string, body: object, token = publishableKey) => {
-    const response = await fetch(`${projectUrl}/auth/v1${path}`, {
-      method: path === '/user' ? 'PUT' : 'POST',
-      headers: {
-        apikey: publishableKey,
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify(body),
-    })
-    await response.text()
-    return response.status
-  }
-  const email = newEmail()
-  const phone = normalizedIdentifier(newPhone())
-  const password = randomUUID()
-  const data = { identity_type: 'company', role: 'admin', account_id: existing.id }
-  for (
-    const [path, body] of [
-      ['/signup', { email, password }],
-      ['/signup', { phone, password }],
-      ['/signup', { email, password, data }],
-      ['/signup', { phone: normalizedIdentifier(existing.identifier), password, data }],
-      ['/signup', {}],
-      ['/signup', { data }],
-      ['/otp', { email, create_user: true }],
-      ['/otp', { phone, create_user: true }],
-      ['/otp', { phone: normalizedIdentifier(existing.identifier) }],
-      ['/verify', {
-        type: 'sms',
-        phone: normalizedIdentifier(existing.identifier),
-        token: '123456',
-      }],
-      ['/verify', { type: 'signup', email, token: '123456' }],
-    ] as const
-  ) {
-    expect(await post(path, body), `${path} ${JSON.stringify(body)}`).toBeGreaterThanOrEqual(400)
-  }
-  await post('/recover', { email })
-  await post('/resend', { type: 'sms', phone: normalizedIdentifier(existing.identifier) })
-  await post('/user', { phone }, existing.accessToken)
-  await post('/user', { email }, existing.accessToken)
-
-  expect(await countAccounts(email)).toBe(0)
-  expect(await countAccounts(phone)).toBe(0)
-  expect(await inboxOf(email)).toEqual([])
-  expect(await inboxOf(phone)).toEqual([])
-  expect(await inboxOf(existing.identifier)).toHaveLength(sent)
-  const { rows } = await database().query(
-    'select count(*)::int from auth.users where email = $1 or phone = $2',
-    [email, phone.slice(1)],
-  )
-  expect(rows).toEqual([{ count: 0 }])
-  expect((await existing.get('/auth/me')).body.user).toMatchObject({
-    email: null,
-    phone: normalizedIdentifier(existing.identifier),
-  })
 })
 
 test("a code with its attempt gives the account with that attempt's password", async () => {
