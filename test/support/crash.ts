@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { variable } from '../../local/environment.ts'
 import { recordCalls } from './called-functions.ts'
+import { projectUrl, secretKey } from './client.ts'
 import { descendants } from './descendants.ts'
 import { waitUntil } from './wait.ts'
 
@@ -25,7 +26,7 @@ export async function crash(what: string): Promise<void> {
   await waitUntil(`${what} is back`, () => ![old, undefined].includes(processIdOf(what)))
 }
 
-/** kill -9 of the database's main process; waits until it answers again. */
+/** kill -9 of the database's main process; waits until it answers again, and Auth with it. */
 export async function crashDatabase(): Promise<void> {
   const pid = Number(
     readFileSync(join(folder(), 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0],
@@ -38,5 +39,16 @@ export async function crashDatabase(): Promise<void> {
     await client.connect()
     await client.query('select 1').finally(() => client.end())
     return true
+  })
+  // The real one learns of each connection that it is gone by using it.
+  await waitUntil('Auth is back', async () => {
+    const asked = Array.from({ length: 10 }, async () => {
+      const { ok, body } = await fetch(`${projectUrl}/auth/v1/admin/users?per_page=1`, {
+        headers: { apikey: secretKey },
+      })
+      await body?.cancel()
+      return ok
+    })
+    return (await Promise.all(asked)).every(Boolean)
   })
 }
