@@ -2,7 +2,7 @@
 
 create table public.audit (
   id bigint generated always as identity primary key,
-  at timestamptz not null default now(),
+  at timestamptz not null default clock_timestamp(),
   actor_id uuid,
   actor_role text not null default session_user,
   action text not null,
@@ -15,7 +15,8 @@ create table public.audit (
 comment on table public.audit is
   'What admins did, wherever they did it. Nobody can change or delete a row. Stays: it is the '
   'record of what was done.';
-comment on column public.audit.at is 'When the transaction of the change began.';
+comment on column public.audit.at is
+  'When it was written. What changes is locked by then, so the newest entry says how it stands.';
 -- No foreign keys: an entry outlives what it is about.
 comment on column public.audit.actor_id is
   'The admin''s account; null for a change made in Studio, by SQL or by a job.';

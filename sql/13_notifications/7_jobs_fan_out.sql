@@ -62,40 +62,44 @@ create function private.next_listing_event() returns private.notification_events
 as $$
 declare
   event private.notification_events;
-  newer private.notification_events;
+  first_price numeric;
 begin
   select * into event from private.notification_events
   where notification_events.notified_at is null and notification_events.property_id is not null
-  order by notification_events.id
+  -- What concerns a few does not wait for a broadcast to many that has begun.
+  order by notification_events.last_identity_id is not null, notification_events.id
   limit 1
   for update skip locked;
   if event.id is null then
     return null;
   end if;
   -- Several of a kind are one: the newest, which begins anew; a price is compared with the first.
-  select * into newer from private.notification_events
+  select * into event from private.notification_events
   where notification_events.property_id = event.property_id
-    and notification_events.kind = event.kind
-    and notification_events.notified_at is null and notification_events.id > event.id
+    and notification_events.kind = event.kind and notification_events.notified_at is null
   order by notification_events.id desc
   limit 1
   for update skip locked;
-  if newer.id is not null then
+  with older as (
     delete from private.notification_events
     where notification_events.property_id = event.property_id
       and notification_events.kind = event.kind
-      and notification_events.notified_at is null and notification_events.id < newer.id;
+      and notification_events.notified_at is null and notification_events.id < event.id
+    returning (notification_events.details ->> 'before')::numeric as price
+  )
+  select max(older.price) into first_price from older;
+  if first_price > (event.details ->> 'before')::numeric then
     update private.notification_events
-    set details = event.details || jsonb_build_object('before', greatest(
-      (event.details ->> 'before')::numeric, (newer.details ->> 'before')::numeric))
-    where notification_events.id = newer.id
+    set details = event.details || jsonb_build_object('before', first_price)
+    where notification_events.id = event.id
     returning * into event;
   end if;
   return event;
 end
 $$;
 comment on function private.next_listing_event is
-  'The oldest event of a listing that no other run of the job has, locked.';
+  'The event of a listing that is to go on, locked: one that nobody was notified of yet, or else the '
+  'oldest, of those that no other run of the job has.';
 
 create function private.listing_event_details(event private.notification_events) returns jsonb
   language plpgsql
