@@ -124,7 +124,6 @@ async function keptOf(id: string) {
        (select array_agg(provider || provider_id order by provider) from auth.identities
          where user_id = users.id) as identities,
        (select array_agg(id order by id) from auth.sessions where user_id = users.id) as sessions,
-       (select count(*) from auth.mfa_factors where user_id = users.id) as factors,
        (select count(*) from auth.one_time_tokens where user_id = users.id) as codes
      from auth.users where id = $1`,
     [id],
