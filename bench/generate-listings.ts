@@ -36,7 +36,8 @@ export async function loadListings(
     await inParallel(url, async (client) => {
       for (const definition of definitions) await client.query(definition)
     })
-    await foldWords(url)
+    await client.query('truncate private.search_vocabulary, private.search_word_changes')
+    await client.query('select private.recount_search_words()')
     await client.query('vacuum (analyze)')
   })
 }
@@ -72,7 +73,6 @@ async function loadChunk(client: pg.Client, { i, count, now, records }: Chunk) {
     )
   }
   await client.query(publications, [first, last])
-  await client.query(vocabulary, [first, last])
 }
 
 const derived = [
@@ -94,32 +94,6 @@ async function dropIndexes(client: pg.Client): Promise<string[]> {
   )
   for (const { name } of rows) await client.query(`drop index ${name}`)
   return rows.map(({ definition }) => definition)
-}
-
-/** The first chunk notices nearly all common words, and what others notice is written afterwards. */
-async function foldWords(url: string) {
-  const { rows } = await connected(url, (client) =>
-    client.query<{ chunk: number }>(
-      'select chunk from unnest(private.search_chunks()) as chunks (chunk)',
-    ))
-  const chunks = rows.values()
-  const foldNext = async (client: pg.Client) => {
-    const { value } = chunks.next()
-    if (value) await client.query('select private.fold_search_chunk($1)', [value.chunk])
-    return value
-  }
-  await connected(url, foldNext)
-  await inParallel(url, async (client) => {
-    while (await foldNext(client));
-  })
-  await inParallel(url, async (client) => {
-    for (let left = true; left;) {
-      const { rows: [{ folded }] } = await client.query(
-        'select private.fold_noticed_words(20)::integer as folded',
-      )
-      left = folded > 0
-    }
-  })
 }
 
 const owners = `
@@ -160,15 +134,6 @@ const publications = `
   insert into private.publications (property_id, type, published_at, since)
   select id, type, published_at, published_at from public.properties
   where ref_no between 100000 + $1::bigint and 100000 + $2::bigint`
-
-const vocabulary = `
-  select private.add_search_words(array(
-    select distinct words.word
-    from public.properties
-    join private.search_documents on search_documents.property_id = properties.id
-    cross join lateral unnest(tsvector_to_array(search_documents.document)) as words (word)
-    where properties.ref_no between 100000 + $1::bigint and 100000 + $2::bigint
-  ))`
 
 // What every chunk draws from.
 const materials = `

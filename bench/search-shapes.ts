@@ -13,8 +13,17 @@ import { percentile } from './http-load.ts'
 export type Shape = { shape: string; p50: number; p99: number; rows: number }
 type Grown = { shape: string; small: Shape; large: Shape; limit: number; growth: number }
 
-const limits: Record<string, number> = { 'map clusters': 50 }
-const limitOf = (shape: string) => limits[shape] ?? 10
+// What is seldom asked and hard may take longer where there are many.
+const odd = [
+  'rare and common',
+  'word, nothing left',
+  'two words, nothing left',
+  'words that never meet, filter',
+  'misspelt word',
+  'nothing matches',
+  'no such filters',
+]
+const limitOf = (shape: string) => shape === 'map clusters' ? 20 : odd.includes(shape) ? 80 : 10
 
 /** Random parameters of the shapes: areas, words and places. */
 type Sampler = {

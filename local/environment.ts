@@ -145,6 +145,16 @@ const declared = {
     about: 'Where codes can be read (`GET /messages?to=`). Needed with `SUPABASE_URL`.',
     of: ['tests'],
   },
+  ORACLE_SECONDS: {
+    about: 'For how long random searches are compared with plain SQL.',
+    of: ['tests'],
+    default: '15',
+  },
+  ORACLE_LISTINGS: {
+    about: 'Among how many listings of one place they are compared.',
+    of: ['tests'],
+    default: '4000',
+  },
   LOCAL_STACK: { about: 'The folder of the embedded stack that they run on.', of: ['suite'] },
   SOCIAL_ISSUER_URL: { about: 'Who plays Google and Apple.', of: ['suite'] },
   SUMMARY: { about: 'The file for what passed and failed.', of: ['suite'] },

@@ -321,6 +321,7 @@ export const backendSignatures = {
   claims: {},
   count_hit: { rule: 'text', subject: 'text', allowed: 'integer?', times: 'integer?' },
   count_rate: { rule: 'text', address: 'text' },
+  count_search_words: { changes: 'integer?' },
   count_views: {},
   current_topics: { channels: 'jsonb' },
   cursor_checksum: { query: 'text', key: 'text' },
@@ -351,7 +352,6 @@ export const backendSignatures = {
   finish_reset: { account_id: 'uuid', identifier: 'text' },
   finish_sign_in: { account_id: 'uuid', address_hash: 'text', hits: 'jsonb?' },
   finish_social_sign_in: { keys: 'text[]', expires_at: 'timestamp with time zone' },
-  fold_search_words: { changes: 'integer?' },
   give_up_payments: {},
   has_notification_events: {},
   has_pushes: {},
@@ -384,7 +384,6 @@ export const backendSignatures = {
   purge_rates: {},
   purge_social_tokens: {},
   purge_views: {},
-  purge_vocabulary: {},
   purge_void_lines: {},
   raise_alarm: { kind: 'text', subject_id: 'text', details: 'jsonb?' },
   receive_payment: {

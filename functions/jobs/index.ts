@@ -27,8 +27,8 @@ const sqlJobs: BackendFunction[] = [
   'expire_invoices',
   'expire_listings',
   'drop_pushes',
-  'fold_search_words',
   'count_views',
+  'count_search_words',
   'measure_responses',
   'give_up_payments',
   'downgrade_plans',
@@ -50,7 +50,6 @@ const sqlJobs: BackendFunction[] = [
   'purge_rates',
   'purge_social_tokens',
   'purge_views',
-  'purge_vocabulary',
   'purge_void_lines',
   'warn_expiring_listings',
 ]

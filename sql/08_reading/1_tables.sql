@@ -47,7 +47,18 @@ create type private.reading as (
 );
 comment on type private.reading is
   'A query as it was read. found: [{field, value, text}], named as filters are. filters: what '
-  'listings have to be, by columns of private.search_filters. clauses: what they have by field or '
+  'listings have to be, by names of private.search_filters. clauses: what they have by field or '
   'text, each a list of words and terms of which one will do; block: those of the block. words: '
   'the other words, as listings are searched; typed: as they were typed. ignored: what was left '
   'out. strategy: the one that has what was asked, if it is another.';
+
+create type private.search_reading as (
+  clauses jsonb,
+  words text[],
+  filters jsonb,
+  step smallint
+);
+comment on type private.search_reading is
+  'A query as a search uses it, and as its cursor carries it: the clauses, words and filters of '
+  'private.reading, and what was left out where nothing fitted: 1 unknown words, 2 numbers, 3 size, '
+  'rooms, floor and block, 4 all words, 5 these and all words; 0 nothing, null not known yet.';

@@ -37,7 +37,7 @@ comment on function private.reading_clauses is
   'phrase.';
 
 create function private.with_reading(
-  reading private.reading, name text, filter text, value jsonb, said text
+  reading private.reading, name text, value jsonb, said text
 ) returns private.reading
   language plpgsql
   immutable
@@ -46,16 +46,16 @@ as $$
 begin
   if value is null then
     return reading;
-  elsif reading.filters ? filter then
-    if reading.filters -> filter = value then
+  elsif reading.filters ? name then
+    if reading.filters -> name = value then
       return reading;
     elsif jsonb_typeof(value) <> 'array' then
       reading.ignored := reading.ignored || said;
       return reading;
     end if;
-    value := (reading.filters -> filter) || value;
+    value := (reading.filters -> name) || value;
   end if;
-  reading.filters := reading.filters || jsonb_build_object(filter, value);
+  reading.filters := reading.filters || jsonb_build_object(name, value);
   reading.found := reading.found || jsonb_build_object('field', name, 'value', case
     when jsonb_typeof(value) = 'array' then (
       select string_agg(code, ',') from jsonb_array_elements_text(value) as code)
@@ -202,21 +202,21 @@ begin
         );
         said := array_to_string(tokens.typed[before.first:item.last], ' ');
       end if;
-      reading := private.with_reading(reading, 'furnished', 'furnished',
+      reading := private.with_reading(reading, 'furnished',
         to_jsonb(item.choices), said);
     elsif item.field = 'plot_position' then
       positions := positions || item;
     elsif item.field = 'size' then
       reading := private.with_reading(
-        reading, 'areaM2Min', 'area_m2_min', to_jsonb(item.low), said);
+        reading, 'areaM2Min', to_jsonb(item.low), said);
       reading := private.with_reading(
-        reading, 'areaM2Max', 'area_m2_max', to_jsonb(item.high), said);
+        reading, 'areaM2Max', to_jsonb(item.high), said);
     elsif item.field = 'rooms' and item.low is not null then
-      reading := private.with_reading(reading, 'bedroomsMin', 'bedrooms_min',
+      reading := private.with_reading(reading, 'bedroomsMin',
         to_jsonb(floor(item.low)), said);
     elsif item.field = 'floor' then
-      reading := private.with_reading(reading, 'floorMin', 'floor_min', to_jsonb(item.low), said);
-      reading := private.with_reading(reading, 'floorMax', 'floor_max', to_jsonb(item.high), said);
+      reading := private.with_reading(reading, 'floorMin', to_jsonb(item.low), said);
+      reading := private.with_reading(reading, 'floorMax', to_jsonb(item.high), said);
     elsif item.field = 'block' and reading.block is null then
       reading.block := jsonb_build_array(
         array['block:' || item.phrase, item.phrase],
@@ -254,7 +254,7 @@ begin
     elsif strategy in ('standard', 'deal') and type = 'EXCHANGE' then
       reading.strategy := coalesce(reading.strategy, 'exchange');
     elsif strategy is distinct from 'exchange' and not reading.filters ? 'type' then
-      reading := private.with_reading(reading, 'type', 'type', to_jsonb(type), said);
+      reading := private.with_reading(reading, 'type', to_jsonb(type), said);
     end if;
   end loop;
   foreach item in array prices loop
@@ -263,8 +263,8 @@ begin
     if item.field = 'bare' and type is null then
       reading.ignored := reading.ignored || said;
     else
-      reading := private.with_reading(reading, 'priceMin', 'price_min', to_jsonb(price.low), said);
-      reading := private.with_reading(reading, 'priceMax', 'price_max', to_jsonb(price.high), said);
+      reading := private.with_reading(reading, 'priceMin', to_jsonb(price.low), said);
+      reading := private.with_reading(reading, 'priceMax', to_jsonb(price.high), said);
     end if;
   end loop;
   reading := private.with_names(reading, 'kinds', 'kind', kinds, tokens.typed);

@@ -52,7 +52,7 @@ comment on column private.search_documents.document is
   'Its words, and a term with a colon for what filters ask: area:salmiya, bedrooms:3 (3 or more).';
 
 -- One for each order in which pages are walked, led by what usually narrows it or goes together with
--- that order. Those of the newest hold all that plain filters ask (4_reads_lanes.sql): an entry here
+-- that order. Those of the newest hold all that plain filters ask (4_reads_2_plan.sql): an entry here
 -- is passed by at a quarter of what a visit of the table costs.
 create index search_documents_newest_idx on private.search_documents (published_at, property_id)
   include (
@@ -74,7 +74,7 @@ create index search_documents_kind_newest_idx
   include (
     governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, auction_ends_at
   );
--- The other orders (4_reads_plans.sql). An undisclosed price comes last both ways.
+-- The other orders. An undisclosed price comes last both ways.
 create index search_documents_price_asc_idx
   on private.search_documents (type, coalesce(price, 100000000000), property_id);
 create index search_documents_kind_price_asc_idx
@@ -114,7 +114,6 @@ comment on function private.search_cell is
   'The number of the cell of a place, in a grid of 0.02 degrees (2 km): eastwards by 1, northwards '
   'by 32768.';
 
--- How it is walked is in 4_reads_plans_boxes.sql.
 create index search_documents_cell_newest_idx
   on private.search_documents (private.search_cell(lat, lng), published_at, property_id, lat, lng);
 
@@ -135,59 +134,6 @@ comment on table private.area_prices is
   'What private.map_area_prices gave without filters some minutes ago: one row, written by a job. '
   'Stays: one row.';
 
--- Which listings have a common word, as bitmaps: how they are read is in 4_reads_common_words.sql.
-create table private.search_common_words (
-  word text primary key,
-  is_folded boolean not null default false
-);
-comment on table private.search_common_words is
-  'Words that are frequent somewhere, and the terms of all names. Written by jobs. Stays: as many '
-  'as there are frequent words.';
-comment on column private.search_common_words.word is
-  'A word or term of private.search_documents.document.';
-comment on column private.search_common_words.is_folded is
-  'Whether it has a bitmap in every chunk of private.search_folds.';
-
-create table private.search_bits (
-  word text not null,
-  chunk integer not null,
-  bits bit(8192),
-  places smallint[],
-  primary key (word, chunk),
-  constraint search_bits_are_kept_one_way check (num_nonnulls(bits, places) = 1)
-);
-comment on table private.search_bits is
-  'Which listings of a chunk have a common word, a term of a name, or a strategy (in:auction). '
-  'Stays: as many as there are frequent words and chunks of listings.';
-comment on column private.search_bits.word is
-  'As in private.search_common_words, or in: and a strategy.';
-comment on column private.search_bits.chunk is 'ref_no / 8192 of its listings.';
-comment on column private.search_bits.bits is
-  'One bit for each listing, at ref_no % 8192; null where places take less room.';
-comment on column private.search_bits.places is
-  'ref_no % 8192 of each listing, up to 32 of them; null where there are more.';
-
-create table private.search_folds (
-  chunk integer primary key,
-  newest timestamptz not null,
-  oldest timestamptz not null
-);
-comment on table private.search_folds is
-  'The chunks that have bitmaps, and from when to when their listings were published. Stays: as '
-  'many as there are chunks of listings.';
-comment on column private.search_folds.chunk is 'As in private.search_bits.';
-
-create table private.search_changes (
-  id bigint generated always as identity,
-  chunk integer not null,
-  property_id uuid not null,
-  primary key (chunk, id)
-);
-comment on table private.search_changes is
-  'Listings written since the bitmaps of their chunk were, one row for each time. Cleaned by '
-  'private.fold_search_words.';
-comment on column private.search_changes.chunk is 'As in private.search_bits.';
-
 create table private.search_names (
   word text not null,
   term text not null,
@@ -200,22 +146,39 @@ comment on column private.search_names.word is 'A word, as private.search_text w
 comment on column private.search_names.term is 'What has that word in a name, as area:salmiya.';
 create index search_names_term_idx on private.search_names (term);
 
--- Not unique: two listings with the same new word would wait for one another. A word that stands
--- here twice does no harm.
 create table private.search_vocabulary (
-  id bigint generated always as identity primary key,
-  word text not null
-    constraint search_vocabulary_words_can_be_guessed check (word ~ '^[^0-9:]{3,}$')
+  word text primary key
+    constraint search_vocabulary_words_can_be_guessed check (word ~ '^[^0-9:]{3,}$'),
+  listings integer not null,
+  writer smallint not null,
+  is_shared boolean not null
 );
 comment on table private.search_vocabulary is
-  'Every word that a listing or a name has had, to find those similar to a misspelt one. Cleaned '
-  'by private.purge_vocabulary.';
+  'The words of listings, to find those similar to a misspelt one. A word goes with its last listing. '
+  'Cleaned by private.count_search_words.';
 comment on column private.search_vocabulary.word is
   'As private.search_text writes it, so no term with a colon. Numbers are not guessed at: 104233 is '
   'not nearly 104234.';
-create index search_vocabulary_word_idx on private.search_vocabulary (word);
+comment on column private.search_vocabulary.listings is 'How many listings had it when last counted.';
+comment on column private.search_vocabulary.writer is
+  'A mark of the account that wrote it first: two accounts seldom have the same, and it names nobody.';
+comment on column private.search_vocabulary.is_shared is
+  'Whether another account has written it, too: only then a misspelt word can be taken for it, so that '
+  'nobody decides that alone.';
 create index search_vocabulary_trigrams_idx
-  on private.search_vocabulary using gin (word extensions.gin_trgm_ops);
+  on private.search_vocabulary using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
+  where is_shared;
+
+-- Listings would wait for one another if each counted its own words.
+create table private.search_word_changes (
+  id bigint generated always as identity primary key,
+  writer smallint not null,
+  added text[] not null,
+  removed text[] not null
+);
+comment on table private.search_word_changes is
+  'Words that listings got and lost since they were counted. Cleaned by private.count_search_words.';
+comment on column private.search_word_changes.writer is 'As in private.search_vocabulary.';
 
 alter table private.search_documents enable row level security;
 create policy "nobody but functions of their owner" on private.search_documents using (false);
@@ -223,16 +186,9 @@ create policy "nobody but functions of their owner" on private.search_documents 
 alter table private.area_prices enable row level security;
 create policy "nobody but functions of their owner" on private.area_prices using (false);
 
-alter table private.search_common_words enable row level security;
-alter table private.search_bits enable row level security;
-alter table private.search_folds enable row level security;
-alter table private.search_changes enable row level security;
-create policy "nobody but functions of their owner" on private.search_common_words using (false);
-create policy "nobody but functions of their owner" on private.search_bits using (false);
-create policy "nobody but functions of their owner" on private.search_folds using (false);
-create policy "nobody but functions of their owner" on private.search_changes using (false);
-
 alter table private.search_names enable row level security;
 alter table private.search_vocabulary enable row level security;
+alter table private.search_word_changes enable row level security;
 create policy "nobody but functions of their owner" on private.search_names using (false);
 create policy "nobody but functions of their owner" on private.search_vocabulary using (false);
+create policy "nobody but functions of their owner" on private.search_word_changes using (false);

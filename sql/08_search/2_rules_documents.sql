@@ -1,22 +1,5 @@
 -- The search document of a listing: what a search compares.
 
-create function private.earth_point(lat double precision, lng double precision)
-  returns extensions.cube
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
-as $$
-begin
-  return extensions.cube(array[
-    6371.0088 * cosd(lat) * cosd(lng), 6371.0088 * cosd(lat) * sind(lng), 6371.0088 * sind(lat)
-  ]);
-end
-$$;
-comment on function private.earth_point is
-  'A place as a point in space, in km from the centre of the earth. The straight line between two '
-  'such points grows with the distance over ground, so an index can sort by distance exactly.';
-
 create function private.search_bucket(amount numeric) returns integer
   language plpgsql
   immutable

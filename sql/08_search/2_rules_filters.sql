@@ -1,34 +1,70 @@
--- The filters of searches and of the map: how they are parsed. What they ask is in
--- 2_rules_matching.sql.
+-- The filters of searches and of the map. Each is defined once: an attribute of search_filters and a
+-- row of search_filter_rules, by which it is parsed and judged; what clients are told of it
+-- (functions/api/search/schemas-filters.ts) is held to these rows by test/search/filters.test.ts.
 
 create type private.search_filters as (
   type text,
   kinds text[],
   usage text,
-  governorate_ids text[],
-  area_ids text[],
-  price_min numeric,
-  price_max numeric,
-  area_m2_min numeric,
-  area_m2_max numeric,
-  bedrooms_min smallint,
-  bathrooms_min smallint,
+  "governorateIds" text[],
+  "areaIds" text[],
+  "priceMin" numeric,
+  "priceMax" numeric,
+  "areaM2Min" numeric,
+  "areaM2Max" numeric,
+  "bedroomsMin" smallint,
+  "bathroomsMin" smallint,
   furnished text[],
-  is_direct boolean,
-  verified_only boolean,
-  posted_since timestamptz,
+  "isDirect" boolean,
+  "verifiedOnly" boolean,
+  "postedSince" timestamptz,
   bbox double precision[],
   near double precision[],
-  company_id uuid,
-  request_year_min smallint,
-  request_year_max smallint,
-  floor_min smallint,
-  floor_max smallint,
-  plot_position text[],
+  "companyId" uuid,
+  "requestYearMin" smallint,
+  "requestYearMax" smallint,
+  "floorMin" smallint,
+  "floorMax" smallint,
+  "plotPosition" text[],
   block text
 );
 comment on type private.search_filters is
-  'Filters as they were parsed; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km.';
+  'Filters as they were parsed, by their names in JSON; bbox is minLng, minLat, maxLng, maxLat, and '
+  'near is lat, lng, km.';
+
+create view private.search_filter_rules with (security_invoker = true) as
+  select * from (values
+    ('type', 'type', 'type', '=', null, null, null, null, true),
+    ('kinds', 'codes', 'kind', '= any', 'kind', null, null, null, true),
+    ('usage', 'code', 'usage', '=', 'usage', null, null, null, false),
+    ('governorateIds', 'codes', 'governorate_id', '= any', 'governorate', null, null, null, true),
+    ('areaIds', 'codes', 'area_id', '= any', 'area', null, null, null, true),
+    ('priceMin', 'number', 'price', '>=', null, 0, 99999999999.999, null, true),
+    ('priceMax', 'number', 'price', '<=', null, 0, 99999999999.999, null, true),
+    ('areaM2Min', 'number', 'area_m2', '>=', null, 0, 10000000, null, true),
+    ('areaM2Max', 'number', 'area_m2', '<=', null, 0, 10000000, null, true),
+    ('bedroomsMin', 'integer', 'bedrooms', '>=', null, 0, 100, null, true),
+    ('bathroomsMin', 'integer', 'bathrooms', '>=', null, 0, 100, null, true),
+    ('furnished', 'codes', 'furnished', '= any', 'furnished', null, null, null, true),
+    ('isDirect', 'boolean', 'is_direct', '=', null, null, null, null, false),
+    ('verifiedOnly', 'boolean', 'owner_verified', '>=', null, null, null, null, false),
+    ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true),
+    ('bbox', 'box', null, null, null, null, null, null, false),
+    ('near', 'circle', null, null, null, null, null, null, false),
+    ('companyId', 'uuid', 'owner_identity_id', '=', null, null, null, 'company', false),
+    ('requestYearMin', 'integer', 'request_year', '>=', null, 1950, 2100, 'exchange', false),
+    ('requestYearMax', 'integer', 'request_year', '<=', null, 1950, 2100, 'exchange', false),
+    ('floorMin', 'integer', 'floor_no', '>=', null, -10, 200, null, false),
+    ('floorMax', 'integer', 'floor_no', '<=', null, -10, 200, null, false),
+    ('plotPosition', 'codes', 'plot_position', '= any', 'plot_position', null, null, null, false),
+    ('block', 'block', 'block', '=', null, null, null, null, false)
+  ) as rule (
+    name, form, compared, comparison, vocabulary, lowest, highest, strategy, is_indexed
+  );
+comment on view private.search_filter_rules is
+  'Every filter: its name in JSON; its form, with the vocabulary of its codes and the bounds of its '
+  'numbers; the column of private.search_documents that is compared with it, and how; the strategy '
+  'that alone has it; whether the indexes of the newest hold that column.';
 
 create function private.are_codes(vocabulary text, codes jsonb) returns boolean
   language plpgsql
@@ -127,7 +163,7 @@ comment on function private.parse_time is
   'A moment in ISO 8601, or the beginning of a day in Kuwait.';
 
 create function private.parse_search_filter(
-  name text, value jsonb, out clean jsonb, out problem text
+  rule private.search_filter_rules, value jsonb, out clean jsonb, out problem text
 )
   language plpgsql
   stable
@@ -137,26 +173,20 @@ declare
   parsed record;
 begin
   clean := value;
-  case
-    when name = 'type' then
+  case rule.form
+    when 'type' then
       problem := case when value not in ('"SALE"', '"RENT"', '"EXCHANGE"') then 'invalid' end;
-      return;
-    when name = 'usage' then
+    when 'code' then
       problem := case
-        when not private.are_codes(name, jsonb_build_array(value)) then 'invalid' end;
-      return;
-    when name in ('kinds', 'governorateIds', 'areaIds', 'furnished', 'plotPosition') then
-      if name = 'furnished' and jsonb_typeof(value) = 'string' then
+        when not private.are_codes(rule.vocabulary, jsonb_build_array(value)) then 'invalid' end;
+    when 'codes' then
+      if rule.name = 'furnished' and jsonb_typeof(value) = 'string' then
         value := jsonb_build_array(value);
       end if;
       problem := case
         when jsonb_typeof(value) <> 'array' then 'invalid'
         when jsonb_array_length(value) > 200 then 'too_big'
-        when not private.are_codes(
-          case name when 'kinds' then 'kind' when 'areaIds' then 'area'
-            when 'governorateIds' then 'governorate' when 'plotPosition' then 'plot_position'
-            else name end,
-          value) then 'invalid'
+        when not private.are_codes(rule.vocabulary, value) then 'invalid'
       end;
       -- An empty list does not filter, and a code that is named twice counts once.
       clean := case when problem is null then (
@@ -167,98 +197,71 @@ begin
           group by given.code
         ) as once
       ) end;
-      return;
-    when name in ('isDirect', 'verifiedOnly') then
+    when 'boolean' then
       problem := case when jsonb_typeof(value) <> 'boolean' then 'invalid' end;
-      return;
-    when name = 'companyId' then
+    when 'uuid' then
       problem := case
         when jsonb_typeof(value) <> 'string' or not pg_input_is_valid(value #>> '{}', 'uuid')
         then 'invalid' end;
-      return;
-    when name in ('priceMin', 'priceMax') then
-      parsed := private.parse_number('number', value, 0, 99999999999.999);
-    when name in ('areaM2Min', 'areaM2Max') then
-      parsed := private.parse_number('number', value, 0, 10000000);
-    when name in ('bedroomsMin', 'bathroomsMin') then
-      parsed := private.parse_number('integer', value, 0, 100);
-    when name in ('floorMin', 'floorMax') then
-      parsed := private.parse_number('integer', value, -10, 200);
-    when name = 'block' then
+    when 'block' then
       clean := to_jsonb(private.search_block(value #>> '{}'));
       problem := case
         when jsonb_typeof(value) <> 'string' or clean is null then 'invalid'
         when char_length(value #>> '{}') > 30 then 'too_big'
       end;
-      return;
-    when name in ('requestYearMin', 'requestYearMax') then
-      parsed := private.parse_number('integer', value, 1950, 2100);
-    when name = 'postedSince' then
-      parsed := private.parse_time(value);
-    when name = 'bbox' then
-      parsed := private.parse_bbox(value);
-    when name = 'near' then
-      parsed := private.parse_near(value);
     else
-      problem := 'filter_unknown';
-      return;
+      case rule.form
+        when 'time' then parsed := private.parse_time(value);
+        when 'box' then parsed := private.parse_bbox(value);
+        when 'circle' then parsed := private.parse_near(value);
+        else parsed := private.parse_number(rule.form, value, rule.lowest, rule.highest);
+      end case;
+      clean := parsed.clean;
+      problem := parsed.problem;
   end case;
-  clean := parsed.clean;
-  problem := parsed.problem;
 end
 $$;
 comment on function private.parse_search_filter is
   'The value of a filter in its one form, or the code of what is wrong with it.';
 
-create function private.parse_search_filters(filters jsonb, strategy text default null)
+create function private.parse_search_filters(filters jsonb, strategy text)
   returns private.search_filters
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  given record;
-  problems jsonb := '[]';
-  clean jsonb := '{}';
-  answer private.search_filters;
+  clean jsonb;
+  problems jsonb;
 begin
   if jsonb_typeof(filters) is distinct from 'object' then
     perform private.refuse_field('', 'invalid');
   end if;
-  for given in
-    select name, parsed.clean, case
-      when strategy <> 'company' and name = 'companyId'
-        or strategy <> 'exchange' and name in ('requestYearMin', 'requestYearMax')
+  select
+    coalesce(jsonb_object_agg(given.name, parsed.clean), '{}'),
+    jsonb_agg(jsonb_build_object('path', given.name, 'code', found.problem) order by given.place)
+      filter (where found.problem is not null)
+  into clean, problems
+  from jsonb_each(filters) with ordinality as given (name, value, place)
+  left join private.search_filter_rules as rule on rule.name = given.name
+  left join lateral private.parse_search_filter(rule, given.value) as parsed
+    on rule.name is not null
+  cross join lateral (
+    select case when rule.name is null or rule.strategy <> parse_search_filters.strategy
       then 'filter_unknown' else parsed.problem end as problem
-    from jsonb_each(filters) as filter (name, value)
-    cross join lateral private.parse_search_filter(name, value) as parsed
-  loop
-    if given.problem is not null then
-      problems := problems || jsonb_build_object('path', given.name, 'code', given.problem);
-    else
-      -- areaM2Min is area_m2_min.
-      clean := clean || jsonb_build_object(
-        lower(regexp_replace(given.name, '([A-Z])', '_\1', 'g')), given.clean);
-    end if;
-  end loop;
+  ) as found;
   perform private.refuse_search(problems);
-
-  answer := jsonb_populate_record(null::private.search_filters, clean);
-  perform private.refuse_search((
-    select jsonb_agg(jsonb_build_object('path', path, 'code', 'range_invalid'))
-    from (values
-      ('priceMin', answer.price_min > answer.price_max),
-      ('areaM2Min', answer.area_m2_min > answer.area_m2_max),
-      ('requestYearMin', answer.request_year_min > answer.request_year_max),
-      ('floorMin', answer.floor_min > answer.floor_max)
-    ) as rule (path, broken)
-    where broken
-  ));
-  return answer;
+  select jsonb_agg(jsonb_build_object('path', low.name, 'code', 'range_invalid'))
+  into problems
+  from private.search_filter_rules as low
+  where low.name ~ 'Min$'
+    and (clean ->> low.name)::numeric > (clean ->> regexp_replace(low.name, 'Min$', 'Max'))::numeric;
+  perform private.refuse_search(problems);
+  return jsonb_populate_record(null::private.search_filters, clean);
 end
 $$;
 comment on function private.parse_search_filters is
-  'The filters of a search or of the map (strategy null). 422 filter_unknown, range_invalid, '
+  'The filters of a search or of the map (strategy map). 422 filter_unknown, range_invalid, '
   'bbox_invalid or validation_failed.';
 
 create function private.refuse_search(problems jsonb) returns void
@@ -278,3 +281,133 @@ end
 $$;
 comment on function private.refuse_search is
   '422 with what is wrong with each filter; a code of the table wins over validation_failed.';
+
+create function private.checked_search_filters(filters jsonb, strategy text)
+  returns private.search_filters
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  wanted private.search_filters;
+begin
+  -- Whatever is more than a number or one code is parsed.
+  if filters ?| '{postedSince,bbox,near,companyId,requestYearMin,requestYearMax,block}'
+    or filters @? 'strict $.* ? (@.type() == "array" && @.size() != 1)'
+    or jsonb_typeof(filters -> 'furnished') = 'string' then
+    return private.parse_search_filters(filters, strategy);
+  end if;
+  wanted := jsonb_populate_record(null::private.search_filters, filters);
+  if wanted."priceMin" > wanted."priceMax" or wanted."areaM2Min" > wanted."areaM2Max"
+    or wanted."floorMin" > wanted."floorMax"
+    or greatest(scale(wanted."priceMin"), scale(wanted."priceMax"), scale(wanted."areaM2Min"),
+      scale(wanted."areaM2Max")) > 3 then
+    return private.parse_search_filters(filters, strategy);
+  end if;
+  return wanted;
+end
+$$;
+comment on function private.checked_search_filters is
+  'Filters whose form the facade has checked, as private.parse_search_filters gives them, for a tenth '
+  'of its time. A code may be unknown: then nothing is found, see private.search_listings.';
+
+create function private.search_conditions(
+  strategy text, wanted private.search_filters, out conditions text, out is_indexed boolean
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  given constant jsonb := to_jsonb(wanted);
+begin
+  select
+    string_agg(case rule.form
+      when 'box' then
+        'search_documents.lng between (($1).bbox)[1] and (($1).bbox)[3] and '
+        'search_documents.lat between (($1).bbox)[2] and (($1).bbox)[4]'
+      when 'circle' then
+        '(search_documents.place operator(extensions.<->) private.search_center($1)) '
+        '<= 12742.0176 * sin((($1).near)[3] / 12742.0176)'
+      else format('search_documents.%I %s (($1).%I)', rule.compared, rule.comparison, rule.name)
+    end, ' and '),
+    search_conditions.strategy in ('standard', 'exchange')
+      and coalesce(bool_and(rule.is_indexed), true)
+  into conditions, is_indexed
+  from private.search_filter_rules as rule
+  where given -> rule.name <> 'null';
+  conditions := concat_ws(' and ',
+    case strategy
+      when 'standard' then
+        'search_documents.type in (''SALE'', ''RENT'') and '
+        '(search_documents.auction_ends_at > now()) is not true'
+      when 'exchange' then 'search_documents.type = ''EXCHANGE'''
+      when 'auction' then 'search_documents.auction_ends_at > now()'
+      when 'deal' then
+        'search_documents.type in (''SALE'', ''RENT'') and search_documents.drop_pct is not null '
+        'and search_documents.drop_until > now()'
+      when 'company' then
+        'search_documents.owner_type = ''company'' and search_documents.owner_verified'
+      else 'true'
+    end, conditions);
+end
+$$;
+comment on function private.search_conditions is
+  'What a strategy (null for any) and filters ask, as SQL on private.search_documents with the '
+  'filters as $1, made of constant pieces: nothing that a caller sent is in it. Indexed: the indexes of '
+  'the newest hold all of it.';
+
+create function private.search_buckets(name text, low numeric, high numeric) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return (
+    select '(' || string_agg(private.quote_lexeme(name || ':' || bucket), '|') || ')'
+    from generate_series(private.search_bucket(low), private.search_bucket(high)) as bucket
+  );
+end
+$$;
+comment on function private.search_buckets is
+  'The terms of the buckets between two amounts; null when one of them is missing.';
+
+create function private.search_terms(wanted private.search_filters) returns tsquery
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  -- Codes were found in their vocabularies when the filters were parsed.
+  return nullif(concat_ws('&',
+    private.quote_lexeme('type:' || wanted.type),
+    (select '(' || string_agg(private.quote_lexeme('kind:' || code), '|') || ')'
+      from unnest(wanted.kinds) as code),
+    private.quote_lexeme('usage:' || wanted.usage),
+    (select '(' || string_agg(private.quote_lexeme('governorate:' || code), '|') || ')'
+      from unnest(wanted."governorateIds") as code),
+    (select '(' || string_agg(private.quote_lexeme('area:' || code), '|') || ')'
+      from unnest(wanted."areaIds") as code),
+    (select '(' || string_agg(private.quote_lexeme('furnished:' || code), '|') || ')'
+      from unnest(wanted.furnished) as code),
+    (select '(' || string_agg(private.quote_lexeme('plot:' || code), '|') || ')'
+      from unnest(wanted."plotPosition") as code),
+    private.quote_lexeme('block:' || wanted.block),
+    -- Of a wide range the terms would be most floors that there are.
+    case when wanted."floorMax" - wanted."floorMin" <= 20 then (
+      select '(' || string_agg(private.quote_lexeme('floor:' || floor_no), '|') || ')'
+      from generate_series(wanted."floorMin"::integer, wanted."floorMax") as floor_no) end,
+    private.search_buckets('price', wanted."priceMin", wanted."priceMax"),
+    private.search_buckets('size', wanted."areaM2Min", wanted."areaM2Max"),
+    case when wanted."isDirect" then '''is:direct''' end,
+    case when wanted."verifiedOnly" then '''is:verified''' end,
+    case when wanted."bedroomsMin" > 0 then
+      private.quote_lexeme('bedrooms:' || least(wanted."bedroomsMin", 10)) end,
+    case when wanted."bathroomsMin" > 0 then
+      private.quote_lexeme('bathrooms:' || least(wanted."bathroomsMin", 10)) end
+  ), '')::tsquery;
+end
+$$;
+comment on function private.search_terms is
+  'What filters ask of the terms of a document, for the text index; null for nothing. Never '
+  'stricter than private.search_conditions, which decides.';

@@ -1,39 +1,86 @@
 -- What a word of a search can stand for: itself, a place, kind or usage of that name, and where too
 -- little is found, words that look like it.
 
+create function private.guessable_words(document tsvector) returns text[]
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  -- A long description has a hundred words.
+  return array(
+    select word from unnest(tsvector_to_array(document)) as word
+    where word ~ '^[^0-9:]{3,}$'
+    limit 200
+  );
+end
+$$;
+comment on function private.guessable_words is
+  'Those words of a listing that a misspelt one can be taken for, 200 at most: all of them are found.';
+
+create function private.word_writer(account_id uuid) returns smallint
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return hashtext(account_id::text) % 32768;
+end
+$$;
+comment on function private.word_writer is
+  'The mark of an account in private.search_vocabulary, which many accounts share.';
+
 create function private.similar_words(word text) returns text[]
   language plpgsql
   stable
-  security definer -- reads a closed table
+  security definer -- reads closed tables
   set search_path = ''
 as $$
 declare
+  threshold real;
   words text[];
-  threshold text;
+  names text[];
 begin
   -- The more they have to share, the sooner they are found, and the likelier they are meant. Among a
   -- hundred thousand words every one has ten that share three tenths.
-  foreach threshold in array '{0.5,0.4,0.3}'::text[] loop
-    perform set_config('pg_trgm.similarity_threshold', threshold, true);
+  foreach threshold in array '{0.5,0.4,0.3}'::real[] loop
+    perform set_config('pg_trgm.similarity_threshold', threshold::text, true);
     words := array(
-      select search_vocabulary.word from private.search_vocabulary
-      where search_vocabulary.word operator(extensions.%) similar_words.word
-      group by search_vocabulary.word
-      order by
-        extensions.similarity(search_vocabulary.word, similar_words.word) desc,
-        search_vocabulary.word
+      select alike.word
+      from (
+        select known.word, known.listings, extensions.similarity(known.word, similar_words.word)
+        from private.search_vocabulary as known
+        where known.is_shared and known.word operator(extensions.%) similar_words.word
+        limit 2000 -- ten times what the most crowded threshold gives at a million listings
+      ) as alike
+      order by alike.similarity desc, alike.listings desc, alike.word
       limit 10
     );
-    exit when cardinality(array_remove(words, word)) >= case threshold when '0.5' then 5 else 2 end;
+    exit when cardinality(array_remove(words, word)) >= case threshold when 0.5 then 5 else 2 end;
   end loop;
   -- As it was. A setting of the function would do that too, but takes a superuser to create.
   perform set_config('pg_trgm.similarity_threshold', '0.3', true);
-  return words;
+  -- Names are few, and compared one by one: whatever people write does not crowd them out.
+  names := array(
+    select alike.name
+    from (
+      select distinct search_names.word as name,
+        extensions.similarity(search_names.word, similar_words.word)
+      from private.search_names
+    ) as alike
+    left join private.search_vocabulary as known on known.word = alike.name
+    where alike.similarity >= least(threshold, 0.4::real)
+    order by alike.similarity desc, known.listings desc nulls last, alike.name
+    limit 3
+  );
+  return names || words;
 end
 $$;
 comment on function private.similar_words is
-  'The 10 words most similar to this one: of those that share half of the trigrams, where five others '
-  'do; else of those that share four tenths, where two do; else of those that share three tenths.';
+  'The 10 words most similar to this one, of equally similar ones those of more listings: of those that '
+  'share half of the trigrams, where five do; else of those that share four tenths, where two do; else '
+  'of those that share three tenths. And the three names most similar to it that share four tenths, or '
+  'three likewise.';
 
 create function private.search_query(words text[], guessing boolean default false) returns tsquery
   language plpgsql
@@ -60,7 +107,8 @@ begin
     guessable := array(
       select given.word from unnest(words_in_doubt) as given (word)
       where not exists (
-        select from private.search_common_words where search_common_words.word = given.word
+        select from private.search_vocabulary
+        where search_vocabulary.word = given.word and search_vocabulary.listings >= 16
       )
     );
     if guessable = '{}' then

@@ -102,8 +102,9 @@ create function private.map_points(wanted private.search_filters, words tsquery)
   set search_path = ''
 as $$
 declare
-  newest constant uuid[] := (private.search_hits(
-    private.search_plan(null, 'newest', wanted), words, null, null, null, null, 501, false)).ids;
+  newest constant uuid[] := (
+    select found.ids
+    from private.find_listings(null, 'newest', wanted, words, null, null, null, null, 501) as found);
 begin
   return jsonb_build_object('truncated', cardinality(newest) > 500, 'points', (
     select coalesce(jsonb_agg(jsonb_build_object(
@@ -148,11 +149,10 @@ begin
     filters || jsonb_build_object('bbox', coalesce(bbox, 'null')), 'map');
   if q ~ '[^[:space:]]' then
     if literal then
-      reading := row('[]', private.search_words(q), null, 0);
+      reading := row('[]', private.search_words(q), '{}', 0);
     else
       read := private.read_query(q, null);
-      reading := row(read.clauses || coalesce(read.block, '[]'), read.words,
-        jsonb_populate_record(null::private.search_filters, read.filters), 0);
+      reading := row(read.clauses || coalesce(read.block, '[]'), read.words, read.filters, 0);
       together := private.both_filters(wanted, reading.filters);
       wanted := together.wanted;
       understood := private.understood(read, reading, '{}', together.conflicts);
@@ -164,7 +164,7 @@ begin
     end if;
   end if;
   if zoom < 15 then
-    answer := private.map_clusters(private.search_conditions(null, wanted)
+    answer := private.map_clusters((private.search_conditions(null, wanted)).conditions
       || case when words is not null then ' and search_documents.document @@ $2' else '' end,
       wanted, words, zoom);
   else
@@ -229,7 +229,7 @@ begin
     ) order by areas.position)
     from public.areas
     left join figures on figures.area_id = areas.id
-    $sql$, private.search_conditions(null, wanted)) into items using wanted;
+    $sql$, (private.search_conditions(null, wanted)).conditions) into items using wanted;
   return items;
 end
 $$;

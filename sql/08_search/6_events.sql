@@ -2,18 +2,27 @@
 
 create function private.update_search_document() returns trigger
   language plpgsql
-  security definer -- writes a closed table
+  security definer -- writes closed tables
   set search_path = ''
 as $$
 declare
   document private.search_documents;
+  removed text[];
+  added text[];
 begin
-  delete from private.search_documents where search_documents.property_id = new.id;
-  insert into private.search_changes (chunk, property_id) values (new.ref_no / 8192, new.id);
+  delete from private.search_documents where search_documents.property_id = new.id
+  returning private.guessable_words(search_documents.document) into removed;
   if new.listed then
     document := private.search_document(new);
     insert into private.search_documents select document.*;
-    perform private.add_search_words(tsvector_to_array(document.document));
+    added := private.guessable_words(document.document);
+  end if;
+  if added is distinct from removed then
+    insert into private.search_word_changes (writer, added, removed)
+    select private.word_writer(identities.account_id),
+      array(select unnest(added) except select unnest(removed)),
+      array(select unnest(removed) except select unnest(added))
+    from public.identities where identities.id = new.owner_identity_id;
   end if;
   return null;
 end
@@ -44,22 +53,6 @@ create trigger properties_are_searched
   )
   execute function private.update_search_document();
 
-create function private.add_search_words(words text[]) returns void
-  language plpgsql
-  security definer -- writes a closed table
-  set search_path = ''
-as $$
-begin
-  insert into private.search_vocabulary (word)
-  select distinct given.word from unnest(words) as given (word)
-  where given.word ~ '^[^0-9:]{3,}$'
-    and not exists (
-      select from private.search_vocabulary where search_vocabulary.word = given.word
-    );
-end
-$$;
-comment on function private.add_search_words is 'Adds words to the vocabulary of searches.';
-
 create function private.update_search_names() returns trigger
   language plpgsql
   security definer -- writes a closed table
@@ -76,7 +69,6 @@ begin
   delete from private.search_names where search_names.term = named_term;
   if tg_op <> 'DELETE' then
     insert into private.search_names (word, term) select unnest(words), named_term;
-    perform private.add_search_words(words);
   end if;
   return null;
 end

@@ -1,5 +1,4 @@
 /** Whatever grows forgets: what a job deletes when, and what it leaves. */
-import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { openConversation } from '../support/conversations.ts'
@@ -191,34 +190,6 @@ test('an invoice that was void for a year keeps its number and nothing else', as
     await expect(database().query('delete from public.invoice_lines where invoice_id = $1', [id]))
       .rejects.toMatchObject({ code: '42501' })
   }
-})
-
-test('words that no listing has any more are no longer guessed at', async () => {
-  const letters = () =>
-    Array.from(randomUUID().replaceAll('-', ''), (digit) => 'ابتثجحخدذرزسشصضط'[parseInt(digit, 16)])
-      .join('')
-  const used = letters()
-  await publishListing(await signUp(), { titleAr: `فيلا ${used}` })
-  const mark = letters().slice(0, 8)
-  await database().query(
-    `insert into private.search_vocabulary (word)
-     select $1 || translate(nth::text, '0123456789', 'ابتثجحخدذر') from generate_series(1, 2000) as nth`,
-    [mark],
-  )
-  const left = () => count('private.search_vocabulary', 'word like $1', [`${mark}%`])
-  for (let runs = 0; await left() > 0; runs++) {
-    expect(runs).toBeLessThan(2000)
-    const { rows: [{ done }] } = await database().query('select private.purge_vocabulary() as done')
-    expect(Number(done)).toBeLessThanOrEqual(1000)
-  }
-  const { rows: [{ word }] } = await database().query('select private.search_text($1) as word', [
-    used,
-  ])
-  expect(await count('private.search_vocabulary', 'word = $1', [word])).toBeGreaterThan(0)
-  expect(
-    await count('private.search_vocabulary', `word in (select word from private.search_names)`),
-  )
-    .toBeGreaterThan(100)
 })
 
 test('prices older than two years go when the price changes, but for the last of them', async () => {

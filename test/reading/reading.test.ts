@@ -116,9 +116,12 @@ test('where nothing fits, unknown words, then numbers, then sizes are left out; 
   for (
     const never of [`${q} اقل من 100`, `بيت للايجار الدوحة ${word}`, `شقة للبيع الدوحة ${word}`]
   ) {
-    expect([never, ids(await search({ q: never }))]).toEqual([never, []])
+    expect([never, ids(await search({ q: never }))]).toEqual([
+      never,
+      expect.not.arrayContaining([id]),
+    ])
   }
-  expect(ids(await search({ q: `شقة للايجار كيفان ${word}` }))).toEqual([])
+  expect(ids(await search({ q: `شقة للايجار كيفان ${word}` }))).not.toContain(id)
   // A filter that leaves nothing does not make anything fit.
   expect(ids(await search({ q: `${q} 2 غرف`, priceMin: 400 }))).toEqual([])
 })

@@ -1,7 +1,8 @@
-/** Whether common words occur together: by the bits that a job writes, and by changes since. */
+/** Words that many listings have and few have both of. */
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
-import { fold, letters } from './world.ts'
+import { letters } from './world.ts'
+import { spread } from './vocabulary.ts'
 import { agePrices, insertListing } from '../support/fixtures.ts'
 import { ids } from './results.ts'
 
@@ -28,10 +29,10 @@ async function plantCommonWords(person: Person) {
 
 const few = async (strategy: string) => {
   const { rows: [row] } = await database().query(
-    `select private.has_few_matches($1, row('[]', $2, null, 0)::private.search_reading) as few`,
+    `select cardinality(private.fitting_listings($1, row('[]', $2, '{}', 0)::private.search_reading, 5)) as n`,
     [strategy, words],
   )
-  return row.few
+  return row.n < 5
 }
 
 const both = () => `${words[1]} للبيع ${words[0]}`
@@ -64,20 +65,11 @@ test.each(Object.keys(strategies))(
     await commonWords(person)
     const others = Object.keys(strategies).filter((one) => one !== strategy)
     expect(await few(strategy)).toBe(true)
-    await fold(person)
-    expect(await few(strategy)).toBe(true)
-    const { rows } = await database().query(
-      'select word from private.search_common_words where is_folded and word = any ($1)',
-      [words],
-    )
-    expect(rows).toHaveLength(2)
 
     const made: string[] = []
     for (let n = 1; n <= 5; n++) {
       made.push(await strategies[strategy](person))
-      // A new listing counts at once, and still does once it is in the bits.
-      expect([n, await few(strategy)]).toEqual([n, n < 5])
-      if (n % 2 === 0) await fold(person)
+      // A new listing counts at once.
       expect([n, await few(strategy)]).toEqual([n, n < 5])
     }
     // Deals are of strategy standard too.
@@ -85,18 +77,14 @@ test.each(Object.keys(strategies))(
       expect([other, await few(other)]).toEqual([other, true])
     }
 
-    // One that loses a word or ends no longer counts at once, in the bits or not.
+    // One that loses a word or ends no longer counts at once.
     const write = (sql: string, id: string) =>
       database().query(`update public.properties set ${sql} where id = $1`, [id])
     await write(`title_ar = 'للبيع ${words[0]}'`, made[0])
     expect(await few(strategy)).toBe(true)
     await write(`title_ar = '${both()}'`, made[0])
     expect(await few(strategy)).toBe(false)
-    await Promise.all([fold(person), fold(person), few(strategy)])
-    expect(await few(strategy)).toBe(false)
     await write(`status = 'archived'`, made[4])
-    expect(await few(strategy)).toBe(true)
-    await fold(person)
     expect(await few(strategy)).toBe(true)
     await write(`status = 'active'`, made[4])
     expect(await few(strategy)).toBe(false)
@@ -108,7 +96,7 @@ test('words that begin to meet are matched loosely until five listings have them
   await commonWords(person)
   const like = words[0].slice(0, 6) + 'ي' + words[0].slice(7)
   const guessed = await insertListing(person.identityId, { title_ar: `${like} ${words[1]}` })
-  await fold(person)
+  await spread(like)
   const found = async (filters = {}) =>
     ids(
       await guest.post('/search/advanced', {
@@ -124,46 +112,7 @@ test('words that begin to meet are matched loosely until five listings have them
     expect(await found({ kinds: ['villa'] })).toEqual([...made, ...rest])
     expect(await found({ kinds: ['shop'] })).toEqual([])
     made.unshift(await insertListing(person.identityId, { title_ar: both() }))
-    if (n === 2) await fold(person)
   }
-})
-
-test('while listings and bits change, every answer is right at its moment', async () => {
-  const person = await signUp()
-  await commonWords(person)
-  for (let n = 0; n < 4; n++) await strategies.standard(person)
-  await fold(person)
-  const fifth = await strategies.standard(person)
-  let done = false
-  const flicker = async () => {
-    for (let n = 0; n < 60; n++) {
-      await database().query(
-        `update public.properties set title_ar = $2 where id = $1`,
-        [fifth, n % 2 ? both() : `للبيع ${words[n % 4 ? 0 : 1]}`],
-      )
-    }
-    done = true
-  }
-  const folding = async () => {
-    while (!done) await database().query('select private.fold_search_words(1)')
-  }
-  const asking = async () => {
-    let requests = 0
-    for (; !done; requests++) {
-      // Both in one statement, so of one moment.
-      const { rows: [row] } = await database().query(
-        `select private.has_few_matches(
-           'standard', row('[]', $1, null, 0)::private.search_reading) as few, (
-           select count(*)::integer from public.properties
-           where owner_identity_id = $2 and listed and title_ar ~ $3 and title_ar ~ $4
-         ) as n`,
-        [words, person.identityId, ...words],
-      )
-      expect(row).toEqual({ few: row.n < 5, n: row.n })
-    }
-    expect(requests).toBeGreaterThan(0)
-  }
-  await Promise.all([flicker(), folding(), folding(), asking(), asking()])
 })
 
 test('listings with common words come page by page as plain SQL sorts them, whatever was written since', async () => {
@@ -220,15 +169,12 @@ test('listings with common words come page by page as plain SQL sorts them, what
     `status = 'archived' where price % 11 = 0`,
     `title_ar = 'للبيع' where price % 13 = 0`,
   ]
-  await fold(person)
   for (const change of changes) {
     const [set, which] = change.split(' where ')
     await database().query(
       `update public.properties set ${set} where owner_identity_id = $1 and ${which}`,
       [person.identityId],
     )
-    await compare()
-    await fold(person)
     await compare()
   }
 })
@@ -242,11 +188,11 @@ test('two words alike, one of them like a common word, find the same in every or
   ]
   words = [common, common]
   await plantCommonWords(person)
-  await fold(person)
   const made = []
   for (const title_ar of [`${alike} ${word}`, word, alike]) {
     made.unshift(await insertListing(person.identityId, { title_ar }))
   }
+  await spread(alike, word, common)
   const found = (sort?: string) =>
     guest.post('/search/advanced', { strategy: 'standard', q: `${alike} ${word}`, sort })
   expect(ids(await found('price_asc')).toSorted()).toEqual(made.toSorted())

@@ -106,6 +106,11 @@ export class Oracle {
     return new Oracle(client)
   }
 
+  /** Sees what the client of this oracle has changed since. */
+  async renew() {
+    await this.client.query(`drop table shown; ${everything}`)
+  }
+
   async close() {
     await this.client.query('rollback')
     this.client.release()
@@ -146,7 +151,11 @@ export class Oracle {
     const readings = await Promise.all(reading.words.map(this.readingsOf))
     const exact = await found(...readings.map(([word]) => [word]))
     if (!reading.words.length || await this.fitting(strategy, reading) >= 5) return exact
-    const like = await found(...readings)
+    const frequent = await Promise.all(reading.words.map((word) => this.isCommon(word)))
+    const inDoubt = frequent.some((is, i) => !is && readings[i].length > 1)
+    const like = await found(
+      ...readings.map((all, i) => inDoubt && frequent[i] ? all.slice(0, 1) : all),
+    )
     return [...exact, ...like.filter((id) => !exact.includes(id))]
   }
 
@@ -170,8 +179,17 @@ export class Oracle {
     for (const step of steps) {
       left = { ...step, words: [...step.words, ...alike] }
       const some = await Promise.all(alike.map(this.readingsOf))
-      if (await this.fitting(strategy, step, some)) break
+      if (await this.fitting(strategy, step, some)) return this.orWhole(left, whole)
     }
+    for (const { hard, soft } of [whole, { ...whole, soft: undefined }]) {
+      const bare = { hard, soft, words: [] }
+      if (!whole.words.length || !saying(bare).length) continue
+      if (await this.fitting(strategy, bare)) return bare
+    }
+    return this.orWhole(left, whole)
+  }
+
+  private orWhole(left: Reading, whole: Reading) {
     return left.words.length || left.hard || left.soft ? left : whole
   }
 
@@ -188,9 +206,16 @@ export class Oracle {
     return rows[0].n
   }
 
-  /** How many of a strategy have the words exactly, whatever the filters. */
+  /** Whether so many have it that it is no slip of the pen. */
+  private isCommon = remembered(async (word: string): Promise<boolean> => {
+    const { rows } = await this.client.query(
+      'select from private.search_vocabulary where word = $1 and listings >= 16',
+      [word],
+    )
+    return rows.length > 0
+  })
 
-  /** A word, and after it the ten that look most like it, but nothing in place of a name. */
+  /** A word, and after it those that look most like it, but nothing in place of a name. */
   private readingsOf = remembered(async (word: string): Promise<string[]> => {
     const { rows: names } = await this.client.query(
       'select from private.search_names where word = $1',
@@ -198,12 +223,26 @@ export class Oracle {
     )
     if (/[0-9]/.test(word) || word.length < 3 || names.length) return [word]
     const { rows } = await this.client.query(
-      `select word from (select distinct word from private.search_vocabulary) as known
-       where extensions.similarity(word, $1) >= 0.3::real
-       order by extensions.similarity(word, $1) desc, word limit 10`,
+      `select word, share::float8 from (
+         select *, extensions.similarity(word, $1) as share from private.search_vocabulary
+       ) as known
+       where is_shared and share >= 0.3::real order by share desc, listings desc, word`,
       [word],
     )
-    return [word, ...rows.map((row) => row.word as string)]
+    const stage = [[0.5, 5], [0.4, 2]].find(([share, enough]) =>
+      rows.filter((row) =>
+        row.share >= Math.fround(share) && row.word !== word
+      ).length >= enough
+    )?.[0] ?? 0.3
+    const { rows: alike } = await this.client.query(
+      `select word from (
+         select distinct word, extensions.similarity(word, $1) as share from private.search_names
+       ) as named left join private.search_vocabulary as known using (word)
+       where share >= $2::real order by share desc, listings desc nulls last, word limit 3`,
+      [word, Math.min(stage, 0.4)],
+    )
+    const near = rows.filter((row) => row.share >= Math.fround(stage)).slice(0, 10)
+    return [word, ...[...alike, ...near].map((row) => row.word as string)]
   })
 
   /** What a search finds: its first pages, joined by their cursors, or all. */

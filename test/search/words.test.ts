@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { guest, type Person, type Reply, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
 import { ids, uniqueWord } from './results.ts'
+import { spread } from './vocabulary.ts'
 
 let seller: Person
 
@@ -41,7 +42,7 @@ test('INP-03 words are found in any order, however they are spelt', async () => 
   for (const spelling of spellings) {
     expect([spelling, ids(await quick({ q: `${spelling} ${word}` }))]).toEqual([spelling, [id]])
   }
-  expect(ids(await quick({ q: `فيلا ${word}` }))).toEqual([])
+  expect(ids(await quick({ q: `فيلا ${word}` }))).not.toContain(id)
   for (const q of [refNo, refNo.toLowerCase(), refNo.replace('-', ''), refNo.slice(3)]) {
     expect(ids(await quick({ q }))).toContain(id)
   }
@@ -113,6 +114,7 @@ test('where fewer than 5 match, similar ones follow, once each, on all pages', a
   for (let n = 0; n < 4; n++) {
     similar.unshift((await publishListing(person, { titleAr: `شقة ${word}` })).id)
   }
+  await spread(word)
 
   expect(ids(await quick({ q: misspelt }))).toEqual([exact.id, ...similar])
   expect(ids(await quick({ q: `${misspelt} شقة` }))).toEqual([exact.id, ...similar])
@@ -138,6 +140,7 @@ test('where 5 match, nothing is matched loosely, however few a filter leaves of 
     right.unshift((await publishListing(one, fields)).id)
   }
   const other = await publishListing(two, { titleAr: `شقة ${misspelt}`, bedrooms: 4 })
+  await spread(word, misspelt)
 
   expect(ids(await search({ q: word }))).toEqual(right)
   expect(ids(await search({ q: word, limit: 2 }))).toEqual(right.slice(0, 2))
@@ -163,6 +166,7 @@ test('the words of another strategy do not count', async () => {
     await publishListing(person, { titleAr: `شقة ${word}`, ...exchange }),
     await publishListing(person, { titleAr: `شقة ${misspelt}`, ...exchange }),
   ]
+  await spread(word, misspelt)
   expect(ids(await search({ q: word }))).toEqual(right)
   expect(ids(await search({ strategy: 'exchange', q: word }))).toEqual([rare.id, like.id])
 })
@@ -176,6 +180,7 @@ test('a filter never adds a result, on any page, and both ways of asking agree',
     const titleAr = `شقة ${n < 4 ? word : n < 10 ? alike[0] : alike[n - 9]}`
     await publishListing(person, { titleAr, bedrooms: n % 3, areaId: n % 2 ? 'salmiya' : 'qibla' })
   }
+  await spread(word, ...alike)
   const walk = async (body: Record<string, unknown>) => {
     const found: string[] = []
     let cursor: string | null = null

@@ -1,6 +1,6 @@
 /** Thousands of listings over all types and categories, and random searches among them. */
 import { randomUUID } from 'node:crypto'
-import { database, type Person, signUp } from '../support/client.ts'
+import { database, signUp } from '../support/client.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
 import { searchWords } from './search-text.ts'
 
@@ -123,53 +123,10 @@ export const letters = () =>
   Array.from({ length: 12 }, () => 'بتثجحخدرزسشصضطظعغفقكلمنهو'[Math.floor(Math.random() * 25)])
     .join('')
 
-/**
- * Writes bits until those of all listings of a person and of all common words are written; a job may be
- * doing it, too.
- */
-export async function fold(person: Person) {
-  for (let left = true; left;) {
-    await database().query('select private.fold_search_words(1)')
-    const { rows: [row] } = await database().query(
-      `select exists (
-         select from private.search_changes
-         join public.properties on properties.id = search_changes.property_id
-         where owner_identity_id = $1
-       ) or exists (
-         select from private.search_common_words where not is_folded
-       ) as left`,
-      [person.identityId],
-    )
-    left = row.left
-  }
-}
-
-/**
- * Twenty common words: each has 200 listings, half of them for exchange, and meets the four before
- * it and the four after it, in twenty of each strategy at least; the others it never meets.
- */
-export async function plantWords(): Promise<string[]> {
-  const person = await signUp()
-  const words = Array.from({ length: 20 }, letters)
-  await database().query(
-    `insert into public.properties (
-       owner_identity_id, owner_type, type, status, kind, title_ar, price, land_area_m2,
-       governorate_id, area_id, published_at, expires_at
-     )
-     select $1, 'individual', case when n / 20 % 2 = 0 then 'SALE' else 'EXCHANGE' end, 'active',
-       'villa', array_to_string(array(
-         select ($2::text[])[1 + (n + next) % 20] from generate_series(0, 4) as next
-       ), ' '), 185000, 500, 'hawalli', 'salmiya', now() - interval '1 year',
-       now() + interval '1 day'
-     from generate_series(0, 799) as n`,
-    [person.identityId, words],
-  )
-  await fold(person)
-  return words
-}
+export type Dice = (below: number) => number
 
 /** A random number below, the same in every run. */
-export function dice(seed: number) {
+export function dice(seed: number): Dice {
   return (below: number) => {
     seed = (Math.imul(seed, 1103515245) + 12345) >>> 0
     return Math.floor((seed / 2 ** 32) * below)
@@ -256,64 +213,105 @@ const areaIds = [
 ]
 const governorateIds = ['capital', 'hawalli', 'farwaniya', 'mubarak-al-kabeer', 'ahmadi', 'jahra']
 
-/** A search with a few filters of this strategy. */
+const some = <T>(roll: Dice, from: T[]) => from[roll(from.length)]
+const several = <T>(roll: Dice, from: T[]) => from.filter(() => roll(from.length) < 2).slice(0, 9)
+
+/** Every filter: how often a random search has it, and a value of it. */
+// deno-lint-ignore no-explicit-any
+export const filters: Record<string, [chance: number, value: (roll: Dice, world: World) => any]> = {
+  type: [15, (roll) => some(roll, ['SALE', 'RENT', 'EXCHANGE'])],
+  kinds: [20, (roll) => several(roll, kinds)],
+  usage: [10, (roll) => some(roll, ['residential_private', 'investment', 'commercial'])],
+  governorateIds: [10, (roll) => several(roll, governorateIds)],
+  areaIds: [15, (roll) => several(roll, areaIds)],
+  priceMin: [15, (roll) => some(roll, [0, 350, 60000, 100000.25])],
+  priceMax: [15, (roll) => some(roll, [600, 1000.5, 150000, 300000])],
+  areaM2Min: [12, (roll) => some(roll, [1, 250, 385.5])],
+  areaM2Max: [12, (roll) => some(roll, [400, 800])],
+  bedroomsMin: [12, (roll) => some(roll, [0, 1, 3, 6, 7])],
+  bathroomsMin: [10, (roll) => some(roll, [1, 3])],
+  furnished: [8, (roll) => some(roll, ['none', 'partial', ['full'], ['none', 'full'], []])],
+  floorMin: [6, (roll) => some(roll, [-1, 0, 2, 5])],
+  floorMax: [6, (roll) => some(roll, [0, 3, 6])],
+  plotPosition: [6, (roll) => some(roll, [['corner'], ['corner', 'front_back'], []])],
+  block: [6, (roll) => some(roll, ['3', '11', '12'])],
+  isDirect: [8, (roll) => roll(2) === 0],
+  verifiedOnly: [8, (roll) => roll(2) === 0],
+  postedSince: [8, (roll) => new Date(Date.now() - roll(900) * 3_600_000).toISOString()],
+  bbox: [12, (roll) => {
+    const [lng, lat] = [47.9 + roll(1000) / 10000, 29.2 + roll(1000) / 10000]
+    return [lng, lat, lng + 0.03 + roll(900) / 10000, lat + 0.03 + roll(900) / 10000]
+  }],
+  near: [15, (roll) => ({
+    lat: 29.2 + roll(9999) / 50000,
+    lng: 47.9 + roll(9999) / 50000,
+    km: 1 + roll(9),
+  })],
+  companyId: [30, (roll, world) => some(roll, world.companyIds)],
+  requestYearMin: [20, (roll) => 1985 + roll(10)],
+  requestYearMax: [20, (roll) => 1995 + roll(30)],
+}
+
+/** The strategy that alone has a filter. */
+export const strategyOf: Record<string, string> = {
+  companyId: 'company',
+  requestYearMin: 'exchange',
+  requestYearMax: 'exchange',
+}
+
+/** A search of a strategy with these filters, or a few random ones. */
 export function randomSearch(
   strategy: string,
-  roll: (below: number) => number,
+  roll: Dice,
   world: World,
+  names = Object.keys(filters).filter((name) =>
+    (strategyOf[name] ?? strategy) === strategy && roll(100) < filters[name][0]
+  ),
 ): Search {
-  const some = <T>(from: T[]) => from[roll(from.length)]
-  const several = <T>(from: T[]) => from.filter(() => roll(from.length) < 2).slice(0, 9)
-  const filters: Search['filters'] = {}
-  const draw = (chance: number, fill: () => void) => roll(100) < chance && fill()
-
-  draw(15, () => (filters.type = some(['SALE', 'RENT', 'EXCHANGE'])))
-  draw(20, () => (filters.kinds = several(kinds)))
-  draw(10, () => (filters.usage = some(['residential_private', 'investment', 'commercial'])))
-  draw(10, () => (filters.governorateIds = several(governorateIds)))
-  draw(15, () => (filters.areaIds = several(areaIds)))
-  draw(15, () => (filters.priceMin = some([0, 350, 60000, 100000.25])))
-  draw(15, () => (filters.priceMax = some([600, 1000.5, 150000, 300000])))
-  if (filters.priceMin > filters.priceMax) delete filters.priceMin
-  draw(12, () => (filters.areaM2Min = some([1, 250, 385.5])))
-  draw(12, () => (filters.areaM2Max = some([400, 800])))
-  draw(12, () => (filters.bedroomsMin = some([0, 1, 3, 6, 7])))
-  draw(10, () => (filters.bathroomsMin = some([1, 3])))
-  draw(8, () => (filters.furnished = some(['none', 'partial', ['full'], ['none', 'full'], []])))
-  draw(6, () => (filters.floorMin = some([-1, 0, 2, 5])))
-  draw(6, () => (filters.floorMax = some([0, 3, 6])))
-  if (filters.floorMin > filters.floorMax) delete filters.floorMin
-  draw(6, () => (filters.plotPosition = some([['corner'], ['corner', 'front_back'], []])))
-  draw(6, () => (filters.block = some(['3', '11', '12'])))
-  draw(8, () => (filters.isDirect = roll(2) === 0))
-  draw(8, () => (filters.verifiedOnly = roll(2) === 0))
-  draw(8, () => (filters.postedSince = new Date(Date.now() - roll(900) * 3_600_000).toISOString()))
-  draw(12, () => {
-    const [lng, lat] = [47.9 + roll(1000) / 10000, 29.2 + roll(1000) / 10000]
-    filters.bbox = [lng, lat, lng + 0.03 + roll(900) / 10000, lat + 0.03 + roll(900) / 10000]
-  })
-  draw(15, () => {
-    filters.near = {
-      lat: 29.2 + roll(9999) / 50000,
-      lng: 47.9 + roll(9999) / 50000,
-      km: 1 + roll(9),
+  const chosen: Search['filters'] = Object.fromEntries(
+    names.map((name) => [name, filters[name][1](roll, world)]),
+  )
+  for (const name of ['price', 'areaM2', 'floor', 'requestYear']) {
+    if (chosen[`${name}Min`] > chosen[`${name}Max`]) {
+      chosen[`${name}Min`] = chosen[`${name}Max`]
     }
-  })
-  if (strategy === 'company') draw(30, () => (filters.companyId = some(world.companyIds)))
-  if (strategy === 'exchange') {
-    draw(20, () => (filters.requestYearMin = 1985 + roll(10)))
-    draw(20, () => (filters.requestYearMax = 1995 + roll(30)))
   }
-
   const sorts = ['newest', 'price_asc', 'price_desc', 'area_desc']
   if (strategy === 'deal') sorts.push('drop_desc')
   if (strategy === 'auction') sorts.push('ends_at')
-  if (filters.near) sorts.push('distance', 'distance')
+  if (chosen.near) sorts.push('distance', 'distance')
   return {
     strategy,
-    q: roll(100) < 40 ? some(Object.keys(queries)) : undefined,
-    sort: roll(3) ? some(sorts) : undefined,
-    limit: some([1, 3, 20, 50]),
-    filters,
+    q: roll(100) < 40 ? some(roll, Object.keys(queries)) : undefined,
+    sort: roll(3) ? some(roll, sorts) : undefined,
+    limit: some(roll, [1, 3, 20, 50]),
+    filters: chosen,
   }
 }
+
+/**
+ * More listings of a type, kind and area than a walk passes by; a few at once in each millisecond of
+ * the last second, so that what others have published does not stand before them.
+ */
+export const crowd = `
+  insert into public.properties (
+    owner_identity_id, owner_type, type, status, kind, title_ar, price, land_area_m2, bedrooms,
+    bathrooms, furnished, governorate_id, area_id, lat, lng, location_precision, published_at,
+    expires_at
+  )
+  select
+    $1, 'individual', case n % 9 when 0 then 'SALE' when 1 then 'EXCHANGE' else 'RENT' end,
+    'active', case when n % 7 = 0 then 'farm' else 'chalet' end,
+    concat_ws(' ', 'شاليه على البحر', case when n % 13 = 0 then 'قرب السالمية' end,
+      case when n % 3 = 0 then 'فاخرة' end, case when n % 3 = 1 then 'زاوية نادرة' end),
+    case when n % 9 = 1 and dice < 20 then null else 10 * dice end, 100 + n % 400, n % 13, n % 5,
+    (array['none', 'partial', 'full'])[1 + n % 3], areas.governorate_id, areas.id,
+    29.2 + dice * 0.002, 47.9 + n % 50 * 0.004, 'block',
+    now() - n / 4 * interval '1 millisecond', now() + interval '20 days'
+  from (
+    select n, ('x' || left(md5(n::text), 4))::bit(16)::integer % 100 as dice
+    from generate_series(1, $2::integer) as n
+  ) as drawn
+  join public.areas on areas.id =
+    case when n % 11 = 0 then 'sharq' when n % 17 = 0 then 'hawalli' else 'salmiya' end
+  returning id`

@@ -234,7 +234,7 @@ export const tables: Record<string, Table> = {
 export const views = [
   'private.named_rows',
   'private.notification_kinds',
-  'private.search_facts',
+  'private.search_filter_rules',
   'public.admin_alarms',
   'public.admin_audit',
   'public.admin_identities_to_verify',

@@ -31,7 +31,7 @@ comment on function private.require_sort is
 
 create function private.find_by_words(
   strategy text, sort text, reading private.search_reading, wanted private.search_filters,
-  is_narrowed boolean, place jsonb, page_size integer,
+  fitting uuid[], place jsonb, page_size integer,
   out ids uuid[], out keys text[], out few uuid[], out exact_count integer
 )
   language plpgsql
@@ -39,27 +39,23 @@ create function private.find_by_words(
   set search_path = ''
 as $$
 declare
-  exact constant tsquery := private.reading_query(reading);
-  guessed boolean := coalesce((place ->> 'guessed')::boolean, false);
-  after_key text := place ->> 'key';
-  after_id uuid := place ->> 'id';
+  is_first constant boolean := place is null;
+  guessed constant boolean := coalesce((place ->> 'guessed')::boolean, false);
+  after_key constant text := place ->> 'key';
+  after_id constant uuid := place ->> 'id';
   guess tsquery;
-  matching uuid[]; -- the listings with the words, where they are few
   hits record;
 begin
   ids := '{}';
   keys := '{}';
   if place ? 'few' then
     few := array(select jsonb_array_elements_text(place -> 'few'));
-  elsif place is null and exact is not null
-    and not (wanted is null) then -- "is not null" asks for every filter
-    matching := private.listings_with(strategy, exact, 50);
   end if;
   if not guessed then
-    hits := private.find_listings(
-      strategy, sort, wanted, exact, coalesce(few, matching), null, after_key, after_id,
+    hits := private.find_listings(strategy, sort, wanted, private.reading_query(reading),
+      coalesce(few, case when cardinality(fitting) < 5 then fitting end), null, after_key, after_id,
       -- The first page, however short, has to show whether 5 match.
-      greatest(page_size + 1, case when place is null then 5 end));
+      greatest(page_size + 1, case when is_first then 5 end));
     ids := hits.ids;
     keys := hits.keys;
   end if;
@@ -67,16 +63,11 @@ begin
   if reading.words = '{}' or exact_count = 0 and reading.step is null then
     return; -- There is nothing to guess at, or first something may be left out.
   end if;
-  -- The query and the strategy alone decide: if other filters counted, one more of them could find
-  -- more.
-  if place is null and exact_count < 5
-    and (not is_narrowed or private.has_few_matches(strategy, reading, matching)) then
+  if few is not null or is_first and cardinality(coalesce(fitting, ids)) < 5 then
     guess := private.reading_query(reading, true);
-    if guess <> exact then
+    if is_first and guess <> private.reading_query(reading) then
       few := ids;
     end if;
-  elsif few is not null then
-    guess := private.reading_query(reading, true);
   end if;
   if few is not null and exact_count <= page_size then
     hits := private.find_listings(strategy, sort, wanted, guess, null, few,
@@ -90,47 +81,7 @@ $$;
 comment on function private.find_by_words is
   'The ids of a page and of one listing more, with their sort keys. When fewer than 5 have the '
   'words, those are remembered from the first page on, and listings with similar words follow. '
-  'Narrowed: wanted is more than what the query says itself.';
-
-create function private.understood(
-  read private.reading, reading private.search_reading, lost text[], conflicts text[]
-) returns jsonb
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-declare
-  left_out constant text[] := case when reading.step = 3
-    then '{areaM2Min,areaM2Max,bedroomsMin,floorMin,floorMax,block}' else '{}' end;
-begin
-  if lost = '{}' and left_out = '{}' then
-    return jsonb_build_object('found', read.found, 'words', read.typed, 'ignored', read.ignored,
-      'conflicts', conflicts, 'strategy', read.strategy);
-  end if;
-  return jsonb_build_object(
-    'found', (
-      select coalesce(jsonb_agg(item order by place), '[]')
-      from jsonb_array_elements(read.found) with ordinality as item (item, place)
-      where item ->> 'field' <> all (left_out)
-    ),
-    'words', array(
-      select said from unnest(read.words, read.typed) with ordinality as given (word, said, place)
-      where word <> all (lost) order by place
-    ),
-    'ignored', read.ignored || array(
-      select said from unnest(read.words, read.typed) with ordinality as given (word, said, place)
-      where word = any (lost) order by place
-    ) || array(
-      select distinct item ->> 'text' from jsonb_array_elements(read.found) as item
-      where item ->> 'field' = any (left_out)
-    ),
-    'conflicts', conflicts,
-    'strategy', read.strategy
-  );
-end
-$$;
-comment on function private.understood is
-  'What a query was understood as, for its first page; what was left out of it is among the ignored.';
+  'Fitting: 5 that fit the query alone, or all of them; null where these are those of the page.';
 
 create function private.search_page(
   strategy text, given private.search_filters, q text, sort text, page_cursor text,
@@ -148,6 +99,8 @@ declare
   place jsonb;
   read private.reading;
   reading private.search_reading;
+  is_narrowed constant boolean := not (given is null); -- "is not null" would ask for every filter
+  fitting uuid[];
   together record;
   relaxed record;
   lost text[] := '{}';
@@ -173,36 +126,44 @@ begin
 
   if words <> '{}' then
     if literal then
-      reading := row('[]', words, null, 0);
+      reading := row('[]', words, '{}', 0);
     elsif place is not null then
       reading := private.cursor_reading(place);
     else
       read := private.read_query(q, strategy);
-      reading := row(read.clauses || coalesce(read.block, '[]'), read.words,
-        jsonb_populate_record(null::private.search_filters, read.filters),
+      reading := row(read.clauses || coalesce(read.block, '[]'), read.words, read.filters,
         -- Of a single word nothing can be left out.
         case when cardinality(read.words) = 1 and read.clauses = '[]' and read.block is null
           and read.filters = '{}' then 0 end);
     end if;
     together := private.both_filters(given, reading.filters);
     select '{}'::uuid[] as ids, null::uuid[] as few, 0 as exact_count into page;
+    if place is null and read.strategy is null and is_narrowed and reading.words <> '{}' then
+      -- Whether something is left out and whether similar words count depends on the query and the
+      -- strategy alone: if filters beside it did, one more of them could find more.
+      fitting := private.fitting_listings(strategy, reading, 5);
+    end if;
     if read.strategy is null and together.conflicts = '{}' then
       page := private.find_by_words(
-        strategy, sort, reading, together.wanted, not (given is null), place, page_size);
+        strategy, sort, reading, together.wanted, fitting, place, page_size);
     end if;
     if read.strategy is null and reading.step is null and page.exact_count = 0 then
-      -- What is left out depends on the query alone, not on what was given beside it.
       reading.step := 0;
-      if given is null or not private.fits_any(strategy, reading, private.reading_query(reading))
-      then
+      if is_narrowed and fitting is null then
+        fitting := private.fitting_listings(strategy, reading, 5);
+      end if;
+      if coalesce(fitting, '{}') = '{}' then
         relaxed := private.relaxed_reading(strategy, reading, read.block);
         reading := relaxed.reading;
         lost := relaxed.lost;
         together := private.both_filters(given, reading.filters);
+        fitting := case
+          when reading.step = 0 then '{}'::uuid[]
+          when is_narrowed then private.fitting_listings(strategy, reading, 5) end;
       end if;
       if together.conflicts = '{}' then
         page := private.find_by_words(
-          strategy, sort, reading, together.wanted, not (given is null), place, page_size);
+          strategy, sort, reading, together.wanted, fitting, place, page_size);
       end if;
     end if;
     if place is null and not literal then

@@ -2,7 +2,7 @@
 --
 -- A page number means the same listings for as long as its snapshot can be read, whatever is
 -- published, sold or deleted meanwhile. So slots are counted over what was listed at the snapshot
--- (1_tables_feed.sql) and never over what can be seen now: the slot of a listing that was unlisted
+-- (1_tables.sql) and never over what can be seen now: the slot of a listing that was unlisted
 -- since stays empty, and one that was unlisted before has none.
 
 -- Each half is in order and limited to what both may give, so that the planner merges them; else it

@@ -1,0 +1,94 @@
+/** Searches among more listings of one place, kind and word than a walk passes by. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
+import { signUp } from '../support/client.ts'
+import { categories, Oracle } from './oracle.ts'
+import { crowd, dice, randomSearch, type Search } from './world.ts'
+
+/** How many listings, and how long random searches among them are compared. */
+const listings = Number(variable('ORACLE_LISTINGS'))
+const seconds = Number(variable('ORACLE_SECONDS'))
+
+let oracle: Oracle
+let owner: string
+
+beforeAll(async () => {
+  owner = (await signUp()).identityId
+  oracle = await Oracle.open(async (client) => {
+    await client.query('set local statement_timeout = 0')
+    await client.query(crowd, [owner, listings])
+    await client.query('analyze private.search_documents')
+  })
+}, 600_000)
+
+afterAll(() => oracle.close())
+
+async function compare(search: Search, pages: number) {
+  const expected = await oracle.expected(search)
+  const { ids, ended } = await oracle.walk(search, pages)
+  expect({ search, ids }).toEqual({ search, ids: expected.slice(0, ids.length) })
+  expect({ search, ended }).toEqual({ search, ended: ids.length === expected.length })
+  return expected
+}
+
+test.each(Object.keys(categories))(
+  'random searches of strategy %s find what the oracle finds, however many fit',
+  async (strategy) => {
+    const roll = dice(strategy.length * 104729)
+    const end = Date.now() + seconds * 1000 / Object.keys(categories).length
+    for (let n = 0; n < 20 || Date.now() < end; n++) {
+      const search = randomSearch(strategy, roll, { companyIds: [owner] })
+      // Where the crowd is.
+      if (roll(2)) search.filters.areaIds = [['salmiya'], ['sharq', 'salmiya']][roll(2)]
+      if (roll(2)) {
+        search.filters.kinds = [['chalet'], ['farm', 'chalet'], ['farm', 'villa']][roll(3)]
+      }
+      if (search.filters.bbox) search.filters.bbox = [47.9, 29.2, 47.9 + roll(200) / 1000, 29.4]
+      await compare(search, 3)
+    }
+  },
+  1000 * seconds + 300_000,
+)
+
+test.each(['newest', 'price_asc', 'area_desc'])(
+  'in the order %s a code that is named twice counts once',
+  async (sort) => {
+    const search = { strategy: 'standard', sort, limit: 20 }
+    const once = await oracle.walk(
+      { ...search, filters: { areaIds: ['salmiya'], kinds: ['farm'] } },
+      1,
+    )
+    expect(once.ids).toHaveLength(20)
+    const filters = { areaIds: ['salmiya', 'salmiya'], kinds: ['farm', 'farm'] }
+    expect(await oracle.walk({ ...search, filters }, 1)).toEqual(once)
+  },
+)
+
+test('what lies behind more listings than a walk passes by is found all the same', async () => {
+  await oracle.client.query(
+    `update public.properties set bedrooms = 77, published_at = now() - interval '3 years'
+     where id in (select id from public.properties
+       where owner_identity_id = $1 and kind = 'chalet' and type = 'RENT' and area_id = 'salmiya'
+       order by id limit 3)`,
+    [owner],
+  )
+  await oracle.renew()
+  const narrowed = [{}, { areaIds: ['salmiya'] }, { kinds: ['chalet'], type: 'RENT' }]
+  for (const filters of narrowed.map((filters) => ({ ...filters, bedroomsMin: 77 }))) {
+    const expected = await compare({ strategy: 'standard', limit: 2, filters }, 9)
+    expect(expected).toHaveLength(3)
+  }
+})
+
+test('the facade, whose filters are not parsed again, finds what the Data API finds', async () => {
+  const roll = dice(31)
+  for (let n = 0; n < 100; n++) {
+    const { filters } = randomSearch('standard', roll, { companyIds: [owner] })
+    const { rows: [{ page, same }] } = await oracle.client.query(
+      `select to_jsonb(page) as page, private.search_listings('standard', $1)::jsonb as same
+       from api.search('standard', $1) as page`,
+      [filters],
+    )
+    expect({ filters, page: same }).toEqual({ filters, page })
+  }
+})
