@@ -66,28 +66,6 @@ comment on view private.search_filter_rules is
   'numbers; the column of private.search_documents that is compared with it, and how; the strategy '
   'that alone has it; whether the indexes of the newest hold that column.';
 
-create function private.are_codes(vocabulary text, codes jsonb) returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return not exists (
-    select from jsonb_array_elements(codes) as item
-    where jsonb_typeof(item) <> 'string' or not case vocabulary
-      when 'area' then exists (select from public.areas where areas.id = item #>> '{}')
-      when 'governorate' then
-        exists (select from public.governorates where governorates.id = item #>> '{}')
-      else exists (
-        select from public.vocabularies
-        where vocabularies.vocabulary = are_codes.vocabulary and vocabularies.code = item #>> '{}'
-      )
-    end
-  );
-end
-$$;
-comment on function private.are_codes is 'Whether all of these are codes of the vocabulary.';
-
 create function private.parse_bbox(value jsonb, out clean jsonb, out problem text)
   language plpgsql
   immutable
@@ -177,8 +155,8 @@ begin
     when 'type' then
       problem := case when value not in ('"SALE"', '"RENT"', '"EXCHANGE"') then 'invalid' end;
     when 'code' then
-      problem := case
-        when not private.are_codes(rule.vocabulary, jsonb_build_array(value)) then 'invalid' end;
+      problem := case when jsonb_typeof(value) <> 'string'
+        or not private.is_code(rule.vocabulary, value #>> '{}') then 'invalid' end;
     when 'codes' then
       if rule.name = 'furnished' and jsonb_typeof(value) = 'string' then
         value := jsonb_build_array(value);
@@ -186,7 +164,10 @@ begin
       problem := case
         when jsonb_typeof(value) <> 'array' then 'invalid'
         when jsonb_array_length(value) > 200 then 'too_big'
-        when not private.are_codes(rule.vocabulary, value) then 'invalid'
+        when exists (
+          select from jsonb_array_elements(value) as item
+          where jsonb_typeof(item) <> 'string' or not private.is_code(rule.vocabulary, item #>> '{}')
+        ) then 'invalid'
       end;
       -- An empty list does not filter, and a code that is named twice counts once.
       clean := case when problem is null then (

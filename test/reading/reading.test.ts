@@ -126,6 +126,23 @@ test('where nothing fits, unknown words, then numbers, then sizes are left out; 
   expect(ids(await search({ q: `${q} 2 غرف`, priceMin: 400 }))).toEqual([])
 })
 
+test('words that listings have, but none that is what was read, are left out last', async () => {
+  const id = await publish({ kind: 'chalet', areaId: 'doha' })
+  const elsewhere = uniqueWord()
+  await publishListing(seller, { kind: 'farm', descriptionAr: elsewhere })
+  const cases: [more: string, ignored: string[]][] = [
+    ['', [elsewhere]],
+    [' 77000 متر', ['77000 متر', elsewhere]],
+  ]
+  for (const [more, ignored] of cases) {
+    const page = await search({ q: `شاليه الدوحة ${elsewhere}${more}` })
+    expect(ids(page)).toContain(id)
+    expect(page.body.similarFrom).toBe(0)
+    expect(page.body.understood.ignored.toSorted()).toEqual(ignored.toSorted())
+    expect(page.body.understood.words).toEqual([])
+  }
+})
+
 test('pages of what was left out or guessed say from where, and carry how the query was read', async () => {
   const made: string[] = []
   for (let n = 0; n < 5; n++) made.unshift(await publish({ kind: 'farm', bedrooms: n }))
