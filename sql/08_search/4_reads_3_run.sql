@@ -112,6 +112,31 @@ comment on function private.expected_listings is
   'How many listings the planner expects where a condition holds. It knows the frequent words, and '
   'takes all others to be rare.';
 
+create function private.counted_listings(asked tsquery) returns double precision
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+begin
+  return (
+    select min(place.listings)
+    from (
+      -- A query is made of words that all have to be there, or alternatives of them in brackets.
+      select sum(coalesce(search_vocabulary.listings, 10)) as listings
+      from string_to_table(asked::text, '&') with ordinality as asked_for (alternatives, place)
+      cross join lateral regexp_matches(asked_for.alternatives, '''([^'']+)''', 'g') as alternative
+      left join private.search_vocabulary on search_vocabulary.word = alternative[1]
+      group by asked_for.place
+      having bool_and(alternative[1] ~ '^[^0-9:]{3,}$')
+    ) as place
+  );
+end
+$$;
+comment on function private.counted_listings is
+  'How many listings have at most what is asked of their texts, as the vocabulary has counted; null '
+  'where other things than words are asked everywhere. A word that is not counted (yet) is in few.';
+
 create function private.listings_in_lanes(plan private.search_plan) returns double precision
   language plpgsql
   stable
@@ -163,6 +188,10 @@ begin
       'private.search_cell(search_documents.lat, search_documents.lng) = any ($6)' end
   ], null) loop
     expected := private.expected_listings(plan, source);
+    if plan.words is not null and source = 'search_documents.document @@ $4' then
+      -- The planner knows frequent words, and takes all others to be in one of a thousand listings.
+      expected := greatest(1, least(expected, private.counted_listings(plan.words)));
+    end if;
     if plan.found_by is null or expected < plan.to_gather then
       plan.found_by := source;
       plan.to_gather := expected;
@@ -227,7 +256,7 @@ begin
     if words is not null then
       to_pass := private.listings_in_lanes(plan) * least(size / plan.to_gather, 1);
       -- Such estimates are often twice too high: a listing can have several of the words.
-      depth := greatest(depth, least(3 * to_pass, 5000)::integer);
+      depth := greatest(depth, least(3 * to_pass, 30000)::integer);
     end if;
     if words is null or to_pass * cost <= plan.to_gather then
       select walked.ids, walked.keys, walked.is_complete into ids, keys, is_complete
