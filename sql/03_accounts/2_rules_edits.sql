@@ -26,6 +26,7 @@ create trigger accounts_abide_by_their_state
   before update of status on public.accounts
   for each row when (old.status is distinct from new.status)
   execute function private.apply_account_state();
+comment on trigger accounts_abide_by_their_state on public.accounts is 'In any order.';
 create trigger accounts_are_not_deleted_by_hand
   before update of status on public.accounts
   for each row when (old.status <> 'deleted' and new.status = 'deleted')
@@ -62,6 +63,7 @@ create trigger identities_abide_by_their_state
   before update of status on public.identities
   for each row when (old.status is distinct from new.status)
   execute function private.apply_identity_state();
+comment on trigger identities_abide_by_their_state on public.identities is 'In any order.';
 create trigger identities_of_people_close_with_their_account
   before update of status on public.identities
   for each row when (

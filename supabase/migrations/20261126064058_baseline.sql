@@ -2415,6 +2415,7 @@ create trigger accounts_abide_by_their_state
   before update of status on public.accounts
   for each row when (old.status is distinct from new.status)
   execute function private.apply_account_state();
+comment on trigger accounts_abide_by_their_state on public.accounts is 'In any order.';
 create trigger accounts_are_not_deleted_by_hand
   before update of status on public.accounts
   for each row when (old.status <> 'deleted' and new.status = 'deleted')
@@ -2451,6 +2452,7 @@ create trigger identities_abide_by_their_state
   before update of status on public.identities
   for each row when (old.status is distinct from new.status)
   execute function private.apply_identity_state();
+comment on trigger identities_abide_by_their_state on public.identities is 'In any order.';
 create trigger identities_of_people_close_with_their_account
   before update of status on public.identities
   for each row when (
@@ -6878,6 +6880,8 @@ create trigger invoices_are_paid_by_payments
   execute function private.refuse_edit(
     'An invoice is paid by a payment, or from the wallet in the app, and refunded at POST '
     '/admin/invoices/:id/refund: money and receipt go with it.');
+comment on trigger invoices_are_paid_by_payments on public.invoices is
+  'Before invoices_go_their_way, by its name: its sentence says what to do instead.';
 
 -- sql/05_billing/2_rules_invoices.sql
 
@@ -10710,6 +10714,7 @@ create trigger properties_edited_are_another_version
   before update on public.properties
   for each row when (session_user <> 'facade')
   execute function private.on_property_edited();
+comment on trigger properties_edited_are_another_version on public.properties is 'In any order.';
 
 -- sql/06_properties/2_rules_fields.sql
 
@@ -11119,14 +11124,17 @@ $$;
 comment on function private.enter_property_state is
   'Fills in what belongs to the state that a listing enters, or says why it cannot enter it.';
 
--- Triggers run in the order of their names, these first: others depend on the state.
 create trigger properties_abide_by_their_state_on_insert
   before insert on public.properties
   for each row execute function private.enter_property_state();
+comment on trigger properties_abide_by_their_state_on_insert on public.properties is
+  'Before properties_start, by its name: whether a listing is shown follows from its state.';
 create trigger properties_abide_by_their_state
   before update of status on public.properties
   for each row when (old.status is distinct from new.status)
   execute function private.enter_property_state();
+comment on trigger properties_abide_by_their_state on public.properties is
+  'Before properties_are_listed, by its name: whether a listing is shown follows from its state.';
 
 -- sql/06_properties/2_rules_values.sql
 
@@ -11366,6 +11374,8 @@ comment on function private.copy_owner_to_listing is
 create trigger properties_start
   before insert on public.properties
   for each row execute function private.copy_owner_to_listing();
+comment on trigger properties_start on public.properties is
+  'After properties_abide_by_their_state_on_insert, by its name.';
 
 create function private.set_listed() returns trigger
   language plpgsql
@@ -11388,6 +11398,8 @@ comment on function private.set_listed is
 create trigger properties_are_listed
   before update of status, owner_active, listed on public.properties
   for each row execute function private.set_listed();
+comment on trigger properties_are_listed on public.properties is
+  'After properties_abide_by_their_state, by its name.';
 
 -- Without a search_path, as private.may_act (03_accounts/2_rules_access.sql), so that reads inline
 -- it.
@@ -13881,6 +13893,7 @@ comment on function private.check_reading_word is
 create trigger reading_words_are_understood
   before insert or update on private.reading_words
   for each row execute function private.check_reading_word();
+comment on trigger reading_words_are_understood on private.reading_words is 'In any order.';
 create trigger reading_names_are_written_elsewhere
   before update on private.reading_words
   for each row when (old.is_name or new.is_name)
