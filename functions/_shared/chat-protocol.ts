@@ -18,6 +18,8 @@ export type Message = {
   mediaUrl: string | null
   replyToId: string | null
   clientMessageId: string
+  /** An administrator has hidden it: `body` is empty, `mediaUrl` null. */
+  hidden?: boolean
   createdAt: string
 }
 
@@ -35,7 +37,7 @@ export type NewMessage = {
 }
 
 /** A message as a list of conversations shows it. */
-export type MessageSummary = Pick<Message, 'id' | 'seq' | 'type' | 'createdAt'> & {
+export type MessageSummary = Pick<Message, 'id' | 'seq' | 'type' | 'hidden' | 'createdAt'> & {
   /** The beginning of its text, or its kind in Arabic. */
   preview: string
   mine: boolean
@@ -50,6 +52,9 @@ export type ConversationUpdated = {
   /** Name of the Realtime channel of presence and typing, where it came over Realtime. */
   liveTopic?: string
 }
+
+/** A message that an administrator has hidden: nothing of it is to be shown any more. */
+export type MessageHidden = { conversationId: string; id: string; seq: number }
 
 export type ChatError = {
   code: string
@@ -81,6 +86,7 @@ export type Incoming = {
 export type Outgoing = {
   new_message: { message: Message }
   conversation_updated: ConversationUpdated
+  message_hidden: MessageHidden
   error: ChatError
   ack: unknown
 }

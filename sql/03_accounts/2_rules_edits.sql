@@ -31,8 +31,8 @@ create trigger accounts_are_not_deleted_by_hand
   before update of status on public.accounts
   for each row when (old.status <> 'deleted' and new.status = 'deleted')
   execute function private.refuse_edit(
-    'An account is deleted with its sign-in: DELETE /admin/users/:id, or delete the user under '
-    'Authentication.');
+    'An account is deleted with its sign-in: add a row to admin_acts with act delete_account, or '
+    'delete the user under Authentication.');
 
 create function private.apply_identity_state() returns trigger
   language plpgsql
@@ -70,8 +70,8 @@ create trigger identities_of_people_close_with_their_account
     new.type = 'individual' and old.status <> 'closed' and new.status = 'closed'
   )
   execute function private.refuse_edit(
-    'A person''s own identity closes with the account: DELETE /admin/users/:id, or delete the user '
-    'under Authentication.');
+    'A person''s own identity closes with the account: add a row to admin_acts with act '
+    'delete_account, or delete the user under Authentication.');
 
 -- A name is kept in two places: changing the one that was written changes the one that is shown.
 create function private.sync_display_name() returns trigger

@@ -253,6 +253,7 @@ class GatewayLink implements Link {
     if (event === 'ack') pending?.resolve(data as never)
     else if (event === 'new_message') this.listener.message(data.message)
     else if (event === 'conversation_updated') this.listener.updated(data)
+    else if (event === 'message_hidden') this.listener.hidden(data)
     else if (event === 'error') this.failed(data, pending)
   }
 

@@ -35,6 +35,7 @@ import type {
   ChatError,
   ConversationUpdated,
   Message,
+  MessageHidden,
   NewMessage,
 } from '../../../functions/chat/protocol.ts'
 import type { Client } from '../client.ts'
@@ -56,6 +57,8 @@ export type * from '../../../functions/chat/protocol.ts'
 export type Events = {
   new_message: { message: Message }
   conversation_updated: ConversationUpdated
+  /** An administrator has hidden a message: nothing of it is to be shown any more. */
+  message_hidden: MessageHidden
   /** The other side is writing. */
   typing: { conversationId: string }
   /** Whether the other side has the conversation open. */
@@ -104,6 +107,9 @@ export function createChat(client: Client, { link = gateway() }: ChatOptions = {
       if (left.has(update.conversationId)) return
       emit('conversation_updated', update)
       feeds.get(update.conversationId)?.reaches(lastSeqOf(update))
+    },
+    hidden: (hidden) => {
+      if (!left.has(hidden.conversationId)) emit('message_hidden', hidden)
     },
     typing: (conversationId) => {
       if (feeds.has(conversationId)) emit('typing', { conversationId })

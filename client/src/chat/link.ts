@@ -3,6 +3,7 @@ import type {
   ChatError,
   ConversationUpdated,
   Message,
+  MessageHidden,
   NewMessage,
 } from '../../../functions/chat/protocol.ts'
 import type { Client } from '../client.ts'
@@ -23,6 +24,7 @@ export type Link = {
 export type LinkListener = {
   message(message: Message): void
   updated(update: ConversationUpdated): void
+  hidden(hidden: MessageHidden): void
   typing(conversationId: string): void
   presence(conversationId: string, here: boolean): void
   /** The conversation is heard again after a break. */

@@ -3,7 +3,12 @@
  * for each joined conversation, where presence and typing are, and REST for what goes.
  */
 import { ConversationStates } from '../../../functions/chat/conversation-states.ts'
-import type { ConversationUpdated, Message, NewMessage } from '../../../functions/chat/protocol.ts'
+import type {
+  ConversationUpdated,
+  Message,
+  MessageHidden,
+  NewMessage,
+} from '../../../functions/chat/protocol.ts'
 import type { Client } from '../client.ts'
 import type { ApiError } from '../errors.ts'
 import type { Schemas } from '../operations.ts'
@@ -193,6 +198,9 @@ class RealtimeLink implements Link {
     } else if (event === 'conversation_updated') {
       const { conversationId, ...state } = payload as ConversationUpdated & ConversationState
       this.noteState({ ...state, id: conversationId })
+    } else if (event === 'message_hidden') {
+      const { conversationId, id, seq } = payload as MessageHidden
+      this.listener.hidden({ conversationId, id, seq })
     }
   }
 

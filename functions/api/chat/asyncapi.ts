@@ -4,7 +4,12 @@
  */
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { frameData, FrameRef } from '../../_shared/chat-frames.ts'
-import type { Acked, ConversationUpdated, Outgoing } from '../../_shared/chat-protocol.ts'
+import type {
+  Acked,
+  ConversationUpdated,
+  MessageHidden,
+  Outgoing,
+} from '../../_shared/chat-protocol.ts'
 import { env } from '../../_shared/env.ts'
 import { schemaOf, schemasOf } from '../../_shared/schema-of.ts'
 import { apiVersion } from '../http/middleware.ts'
@@ -29,10 +34,19 @@ const Updated = schemaOf<ConversationUpdated>()(
   }).describe('How a conversation stands now.'),
 )
 
+const Hidden = schemaOf<MessageHidden>()(
+  z.strictObject({
+    conversationId,
+    id: z.uuid().describe('Of the message.'),
+    seq: z.int().min(1).describe('Its number in the conversation.'),
+  }).describe('An administrator has hidden a message: nothing of it is to be shown any more.'),
+)
+
 /** What the gateway sends, by event. */
 const fromGateway = schemasOf<Omit<Outgoing, 'ack'>>()({
   new_message: z.strictObject({ message: Message }).describe('A message of a joined conversation.'),
   conversation_updated: Updated,
+  message_hidden: Hidden,
   error: z.looseObject({
     code,
     message,
@@ -79,6 +93,7 @@ const toAccount = {
     identityId,
     upToSeq: Count.describe('The last message that was read.'),
   }).describe('The other side has read messages.'),
+  message_hidden: Hidden.extend({ identityId }).describe(Hidden.description!),
   notification: z.strictObject({
     id,
     identityId: identityId.nullable(),

@@ -4,7 +4,7 @@
  */
 import type { Refusal } from '../../_shared/refusal.ts'
 import { ConversationStates } from '../conversation-states.ts'
-import type { ConversationUpdated, Message } from '../protocol.ts'
+import type { ConversationUpdated, Message, MessageHidden } from '../protocol.ts'
 import { checkAccess, sendMissedUpdates } from './access-check.ts'
 import { callFor } from './database.ts'
 import type { FollowedAccount, MissedUpdatesQuery, OpenSession } from './interfaces.ts'
@@ -109,6 +109,9 @@ export class Account extends TopicSubscription implements FollowedAccount {
     } else if (event === 'conversation_updated') {
       const { conversationId, identityId, lastMessage, unread } = payload as ConversationUpdated
       this.conversationUpdated({ conversationId, identityId, lastMessage, unread })
+    } else if (event === 'message_hidden') {
+      const { conversationId, id, seq } = payload as MessageHidden
+      this.sessions.forEach((session) => session.messageHidden({ conversationId, id, seq }))
     }
   }
 

@@ -1,7 +1,7 @@
 /** What the parts of the gateway know of one another, so that no two import each other. */
 import type { Refusal } from '../../_shared/refusal.ts'
 import type { Caller } from '../../_shared/tokens.ts'
-import type { ConversationUpdated, Message, Outgoing } from '../protocol.ts'
+import type { ConversationUpdated, Message, MessageHidden, Outgoing } from '../protocol.ts'
 
 /** A socket that was let in, as its account and the access check see it. */
 export interface OpenSession {
@@ -11,6 +11,7 @@ export interface OpenSession {
   /** A message of a conversation of its account: sent if it has joined that one. */
   messageStored(message: Message): void
   conversationUpdated(update: ConversationUpdated): void
+  messageHidden(hidden: MessageHidden): void
   /** Ends when the key of its token does not count any more. */
   checkToken(): Promise<void>
   /** Its rights ended. */

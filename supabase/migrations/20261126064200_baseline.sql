@@ -949,8 +949,9 @@ comment on function private.refuse is
   'Raises an error of the contract (section 9): HTTP status, stable code, further fields of the '
   'answer, and the sentence that it is for whoever caused it by hand.';
 
-create function private.refuse_field(path text, code text, status integer default 422)
-  returns void
+create function private.refuse_field(
+  path text, code text, status integer default 422, by_hand text default null
+) returns void
   language plpgsql
   set search_path = ''
 as $$
@@ -960,7 +961,8 @@ begin
     case when code in ('invalid', 'required', 'unknown', 'too_big', 'self') then 'validation_failed'
       else code end,
     jsonb_build_object('fields', jsonb_build_array(
-      jsonb_build_object('path', path, 'code', code))));
+      jsonb_build_object('path', path, 'code', code))),
+    by_hand);
 end
 $$;
 comment on function private.refuse_field is
@@ -2420,8 +2422,8 @@ create trigger accounts_are_not_deleted_by_hand
   before update of status on public.accounts
   for each row when (old.status <> 'deleted' and new.status = 'deleted')
   execute function private.refuse_edit(
-    'An account is deleted with its sign-in: DELETE /admin/users/:id, or delete the user under '
-    'Authentication.');
+    'An account is deleted with its sign-in: add a row to admin_acts with act delete_account, or '
+    'delete the user under Authentication.');
 
 create function private.apply_identity_state() returns trigger
   language plpgsql
@@ -2459,8 +2461,8 @@ create trigger identities_of_people_close_with_their_account
     new.type = 'individual' and old.status <> 'closed' and new.status = 'closed'
   )
   execute function private.refuse_edit(
-    'A person''s own identity closes with the account: DELETE /admin/users/:id, or delete the user '
-    'under Authentication.');
+    'A person''s own identity closes with the account: add a row to admin_acts with act '
+    'delete_account, or delete the user under Authentication.');
 
 -- A name is kept in two places: changing the one that was written changes the one that is shown.
 create function private.sync_display_name() returns trigger
@@ -2516,6 +2518,7 @@ create trigger individual_profiles_show_their_name
 --  11. the histories of conversations       last of all but 12, so that readers wait for a moment
 --  12. what triggers take at the commit     the snapshot of the feed
 --
+-- An act of an admin by a row (11_admin/2_rules_acts.sql) takes its advisory lock before all of these.
 -- A rate is counted before all of these (01_base/2_rules_rates.sql), by the account that does it; one
 -- of a listing (price_changes) by whoever holds the lock of that listing, pushes from one account to
 -- another with the devices that they go to.
@@ -4757,8 +4760,8 @@ begin
   -- Auth answers a ban before it compares the password, and leaves access tokens alive.
   if coalesce(current_setting('edits.by', true), '') = '' then
     raise exception using errcode = 'PT409', message =
-      'Auth''s own ban is not used: set accounts.status to banned or suspended, or PATCH '
-      '/admin/users/:id/status. All access ends at once then, and the person reads why.';
+      'Auth''s own ban is not used: set accounts.status to banned or suspended, or add a row to '
+      'admin_acts with act ban_account. All access ends at once then, and the person reads why.';
   end if;
   return new;
 end
@@ -6643,6 +6646,7 @@ create table public.refunds (
   reason text not null
     constraint refunds_reason_length check (char_length(reason) between 1 and 500),
   admin_id uuid,
+  asked boolean not null default true,
   provider_ref text,
   created_at timestamptz not null default now(),
   looked_up_at timestamptz,
@@ -6659,7 +6663,10 @@ comment on column public.refunds.payment_id is
 comment on column public.refunds.destination is 'wallet, or source: the card or account that paid.';
 comment on column public.refunds.state is
   'requested at the provider, settled, or rejected by it. The first two count as refunded.';
-comment on column public.refunds.admin_id is 'Who decided it; null for one made at the provider.';
+comment on column public.refunds.admin_id is
+  'Who decided it; null by a row of admin_acts, whose id it has, and for one made at the provider.';
+comment on column public.refunds.asked is
+  'Whether an admin asked for it; else it was made at the provider.';
 comment on column public.refunds.provider_ref is 'The provider''s id of the refund.';
 comment on column public.refunds.looked_up_at is 'When the provider was last asked about it.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
@@ -6878,8 +6885,8 @@ create trigger invoices_are_paid_by_payments
     old.state <> new.state and new.state in ('paid', 'partially_refunded', 'refunded')
   )
   execute function private.refuse_edit(
-    'An invoice is paid by a payment, or from the wallet in the app, and refunded at POST '
-    '/admin/invoices/:id/refund: money and receipt go with it.');
+    'An invoice is paid by a payment, or from the wallet in the app, and refunded by a row of '
+    'admin_acts with act refund: money and receipt go with it.');
 comment on trigger invoices_are_paid_by_payments on public.invoices is
   'Before invoices_go_their_way, by its name: its sentence says what to do instead.';
 
@@ -8842,8 +8849,10 @@ begin
   if payment.captured_at is null or not amount between 0.001 and room then
     return null;
   end if;
-  insert into public.refunds (invoice_id, payment_id, destination, amount, reason, provider_ref)
-  values (invoice.id, payment.id, 'source', amount, 'made at the provider', answer ->> 'refundRef')
+  insert into public.refunds (
+    invoice_id, payment_id, destination, amount, reason, asked, provider_ref)
+  values (invoice.id, payment.id, 'source', amount, 'made at the provider', false,
+    answer ->> 'refundRef')
   returning id into made;
   if private.went_to_wallet(invoice, payment) then
     select wallets.balance into available from public.wallets
@@ -9050,7 +9059,7 @@ begin
   select * into payment from public.payments where payments.id = refund.payment_id;
   from_wallet := case
     when not private.went_to_wallet(invoice, payment) then private.system_account('sales')
-    when refund.admin_id is null then private.wallet_of(invoice.identity_id)
+    when not refund.asked then private.wallet_of(invoice.identity_id)
     else private.wallet_of(invoice.identity_id, 'held')
   end;
   perform private.move_money(
@@ -9059,7 +9068,7 @@ begin
       else private.system_account('provider') end,
     refund.amount, 'refund', 'refund', refund.id, invoice.id,
     -- The provider has paid it back, whatever the wallet still holds.
-    case when refund.admin_id is null then private.system_account('adjustments') end);
+    case when not refund.asked then private.system_account('adjustments') end);
   update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
   -- A surplus payment is no part of the invoice.
   if payment.state is distinct from 'surplus' then
@@ -9082,22 +9091,20 @@ $$;
 comment on function private.book_refund is
   'Books a refund: ledger, invoice, and what the invoice delivered once all of it is refunded.';
 
-create function private.start_refund(
-  invoice_id uuid, amount numeric, destination text, reason text, payment_id uuid default null
-) returns json
+create function private.make_refund(
+  admin_id uuid, refund_id uuid, invoice_id uuid, amount numeric, destination text, reason text,
+  payment_id uuid, may_ask boolean
+) returns void
   language plpgsql
   security definer -- an admin refunds what another has paid
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.require_admin();
-  may_ask boolean := nullif(current_setting('facade.provider', true), '') is not null;
   invoice public.invoices;
   payment public.payments;
   -- Paid after the invoice was paid, so it went to the wallet.
   is_surplus boolean;
   room numeric := 0;
-  made uuid;
 begin
   invoice := private.lock_invoice(invoice_id);
   if invoice.id is null then
@@ -9105,9 +9112,9 @@ begin
   end if;
   select * into payment from public.payments
   where payments.invoice_id = invoice.id
-    and case when start_refund.payment_id is null then payments.state = 'captured'
-      else payments.id = start_refund.payment_id and payments.captured_at is not null end;
-  if start_refund.payment_id is not null and payment.id is null then
+    and case when make_refund.payment_id is null then payments.state = 'captured'
+      else payments.id = make_refund.payment_id and payments.captured_at is not null end;
+  if make_refund.payment_id is not null and payment.id is null then
     perform private.refuse_field('paymentId', 'invalid');
   end if;
   is_surplus := payment.state is not distinct from 'surplus';
@@ -9118,37 +9125,61 @@ begin
   end if;
   if room = 0 then
     perform private.refuse(409, 'status_transition_invalid',
-      jsonb_build_object('from', invoice.state, 'to', 'refunded'));
+      jsonb_build_object('from', invoice.state, 'to', 'refunded'),
+      format('Nothing is left to refund of %s, which is %s.', invoice.number,
+        replace(invoice.state, '_', ' ')));
   end if;
   amount := coalesce(amount, room);
   if amount <= 0 or amount > room or amount <> round(amount, 3) then
-    perform private.refuse_field('amount', 'amount_out_of_range');
+    perform private.refuse_field('amount', 'amount_out_of_range', by_hand => format(
+      'amount is more than 0 and at most %s, what is left of %s, in dinars with three decimals; '
+      'empty is all of that.', private.kwd_text(room), invoice.number));
   end if;
   -- What went to the wallet cannot be refunded to it, and what came from it has no other source.
-  if start_refund.destination not in ('wallet', 'source')
-    or start_refund.destination = 'wallet' and private.went_to_wallet(invoice, payment)
-    or start_refund.destination = 'source' and payment.id is null then
-    perform private.refuse_field('to', 'invalid');
-  elsif start_refund.destination = 'source' and not may_ask then
+  if make_refund.destination not in ('wallet', 'source')
+    or make_refund.destination = 'wallet' and private.went_to_wallet(invoice, payment)
+    or make_refund.destination = 'source' and payment.id is null then
+    perform private.refuse_field('to', 'invalid', by_hand => case make_refund.destination
+      when 'wallet' then 'The money of this invoice lies in the wallet: "to" is source.'
+      when 'source' then 'This invoice was paid from the wallet: "to" is wallet.'
+      else '"to" is wallet or source.' end);
+  elsif make_refund.destination = 'source' and not may_ask then
     perform private.refuse(503, 'payment_not_configured');
   end if;
 
   perform private.audit('invoice.refund', 'invoice', invoice.id, reason,
     jsonb_build_object('state', invoice.state, 'refunded', invoice.refunded),
     jsonb_strip_nulls(jsonb_build_object(
-      'amount', amount, 'to', start_refund.destination, 'paymentId', start_refund.payment_id)));
-  insert into public.refunds (invoice_id, payment_id, destination, amount, reason, admin_id)
-  values (invoice.id, payment.id, start_refund.destination, start_refund.amount,
-    start_refund.reason, caller_id)
-  returning id into made;
-  if start_refund.destination = 'wallet' then
-    perform private.book_refund(made);
+      'amount', amount, 'to', make_refund.destination, 'paymentId', make_refund.payment_id)));
+  insert into public.refunds (id, invoice_id, payment_id, destination, amount, reason, admin_id)
+  values (refund_id, invoice.id, payment.id, make_refund.destination, make_refund.amount,
+    make_refund.reason, make_refund.admin_id);
+  if make_refund.destination = 'wallet' then
+    perform private.book_refund(refund_id);
   elsif private.went_to_wallet(invoice, payment) then
     perform private.move_money(
       private.wallet_of(invoice.identity_id), private.wallet_of(invoice.identity_id, 'held'),
-      amount, 'hold', 'hold', made, invoice.id);
+      amount, 'hold', 'hold', refund_id, invoice.id);
   end if;
-  return private.refund_answer(made);
+end
+$$;
+comment on function private.make_refund is
+  'Refunds an invoice under this id, for an admin or, where that is null, by a row of admin_acts. '
+  'may_ask: whether a provider can be asked.';
+
+create function private.start_refund(
+  invoice_id uuid, amount numeric, destination text, reason text, payment_id uuid default null
+) returns json
+  language plpgsql
+  security definer -- calls what is closed to clients, for an admin
+  set search_path = ''
+as $$
+declare
+  refund_id constant uuid := gen_random_uuid();
+begin
+  perform private.make_refund(private.require_admin(), refund_id, invoice_id, amount, destination,
+    reason, payment_id, nullif(current_setting('facade.provider', true), '') is not null);
+  return private.refund_answer(refund_id);
 end
 $$;
 comment on function private.start_refund is 'See api.refund_invoice.';
@@ -20232,6 +20263,7 @@ create table public.messages (
   body text not null constraint messages_body_is_short check (char_length(body) <= 4000),
   media_id uuid references public.media (id),
   reply_to_seq bigint,
+  hidden_at timestamptz,
   created_at timestamptz not null default clock_timestamp(),
   constraint messages_are_numbered_once unique (conversation_id, seq),
   constraint messages_are_sent_once unique (conversation_id, sender_identity_id, client_message_id),
@@ -20242,7 +20274,7 @@ create table public.messages (
   constraint messages_of_pictures_have_one check ((type = 'image') = (media_id is not null))
 );
 comment on table public.messages is
-  'Messages. Rows are added, never changed. Goes with the conversation.';
+  'Messages. Rows are added; an admin alone hides one. Goes with the conversation.';
 comment on column public.messages.seq is 'Its number in the conversation, from 1, without gaps.';
 comment on column public.messages.client_message_id is
   'Given by the sender: the same one sent again is the same message.';
@@ -20250,9 +20282,13 @@ comment on column public.messages.body is
   'The text; of an image its caption, perhaps empty; of a location "lat,lng" in degrees; of a '
   'property its id.';
 comment on column public.messages.reply_to_seq is 'Number of the message that it answers.';
+comment on column public.messages.hidden_at is
+  'Since when neither side sees what it says; 180 days later the words go.';
 create index messages_media_idx on public.messages (media_id) where media_id is not null;
 create index messages_reply_idx on public.messages (conversation_id, reply_to_seq)
   where reply_to_seq is not null;
+create index messages_hidden_idx on public.messages (hidden_at)
+  where hidden_at is not null and body <> '';
 
 create table public.blocks (
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -20307,8 +20343,9 @@ create policy "participants see their conversations" on public.conversations
   using (id in (select private.my_conversations()));
 create policy "participants see themselves" on public.participants for select to authenticated
   using (identity_id = (select private.identity_id()));
-create policy "participants see the messages" on public.messages for select to authenticated
-  using (conversation_id in (select private.my_conversations()));
+create policy "participants see the messages that are not hidden" on public.messages
+  for select to authenticated
+  using (hidden_at is null and conversation_id in (select private.my_conversations()));
 create policy "people see whom they blocked" on public.blocks for select to authenticated
   using (account_id = (select private.account_id()));
 
@@ -20687,7 +20724,7 @@ declare
   reply_to_id uuid;
 begin
   -- Looked for only where there is something: this happens several times with every message.
-  if message.media_id is not null then
+  if message.media_id is not null and message.hidden_at is null then
     select private.media_url(media.bucket, media.name) into media_url from public.media
     where media.id = message.media_id and media.discarded_at is null;
   end if;
@@ -20702,12 +20739,12 @@ begin
     'conversationId', message.conversation_id,
     'senderIdentityId', message.sender_identity_id,
     'type', message.type,
-    'body', message.body,
+    'body', case when message.hidden_at is null then message.body else '' end,
     'mediaUrl', media_url,
     'replyToId', reply_to_id,
     'clientMessageId', message.client_message_id,
     'createdAt', message.created_at
-  );
+  ) || case when message.hidden_at is null then '{}' else '{"hidden": true}'::jsonb end;
 end
 $$;
 comment on function private.message_json is 'A message; the same for both participants.';
@@ -20718,7 +20755,8 @@ create function private.message_preview(message public.messages) returns text
   set search_path = ''
 as $$
 begin
-  return case message.type
+  return case case when message.hidden_at is null then message.type else 'hidden' end
+    when 'hidden' then 'رسالة محجوبة'
     when 'text' then left(message.body, 100)
     when 'image' then coalesce(nullif(left(message.body, 100), ''), 'صورة')
     when 'location' then 'موقع'
@@ -20727,7 +20765,8 @@ begin
 end
 $$;
 comment on function private.message_preview is
-  'The beginning of a message for a list, 100 characters; of what has no text its kind in Arabic.';
+  'The beginning of a message for a list, 100 characters; of what has no text, or a hidden one, its '
+  'kind in Arabic.';
 
 create function private.message_summary(message public.messages, identity_id uuid) returns jsonb
   language plpgsql
@@ -20742,7 +20781,7 @@ begin
     'preview', private.message_preview(message),
     'mine', message.sender_identity_id = message_summary.identity_id,
     'createdAt', message.created_at
-  );
+  ) || case when message.hidden_at is null then '{}' else '{"hidden": true}'::jsonb end;
 end
 $$;
 comment on function private.message_summary is
@@ -21254,6 +21293,79 @@ comment on function api.create_conversation is
 
 grant execute on function private.create_conversation to authenticated;
 grant execute on function api.create_conversation to authenticated;
+
+-- sql/10_chat/5_writes_hidden_messages.sql
+
+-- A message that an admin hides: for both sides nothing is left of it but its place. Its words stay
+-- for admins for 180 days, and as long it can be shown again; its picture is removed for good, since
+-- whoever has the address of a file sees it.
+
+create function private.hide_message(message_id uuid) returns void
+  language plpgsql
+  security definer -- writes a message of others, for an admin
+  set search_path = ''
+as $$
+declare
+  message public.messages;
+begin
+  perform from public.conversations
+  where conversations.id = (
+    select messages.conversation_id from public.messages where messages.id = hide_message.message_id
+  )
+  for no key update;
+  update public.messages set hidden_at = now()
+  where messages.id = hide_message.message_id and messages.hidden_at is null
+  returning * into message;
+  if message.id is null then
+    return;
+  end if;
+  perform private.discard_media(array[message.media_id]);
+  perform private.broadcast_to_participant(participants, 'message_hidden', jsonb_build_object(
+    'conversationId', message.conversation_id, 'id', message.id, 'seq', message.seq))
+  from public.participants where participants.conversation_id = message.conversation_id;
+  perform private.announce_messages(array[message.conversation_id]);
+end
+$$;
+comment on function private.hide_message is
+  'Hides a message from both sides and tells them; nothing, if it is hidden already.';
+
+create function private.show_message(message_id uuid) returns void
+  language plpgsql
+  security definer -- writes a message of others, for an admin
+  set search_path = ''
+as $$
+begin
+  update public.messages set hidden_at = null
+  where messages.id = show_message.message_id
+    and messages.hidden_at > now() - interval '180 days';
+end
+$$;
+comment on function private.show_message is
+  'Shows the words of a hidden message again; its picture does not come back.';
+
+create function private.purge_hidden_words() returns bigint
+  language plpgsql
+  security definer -- writes messages of others, for a job
+  set search_path = ''
+as $$
+declare
+  purged bigint;
+begin
+  update public.messages set body = ''
+  where messages.id in (
+    select hidden.id from public.messages as hidden
+    where hidden.hidden_at <= now() - interval '180 days' and hidden.body <> ''
+    limit 1000
+    for no key update skip locked
+  );
+  get diagnostics purged = row_count;
+  return purged;
+end
+$$;
+comment on function private.purge_hidden_words is
+  'Job: deletes what messages said that were hidden 180 days ago.';
+
+grant execute on function private.purge_hidden_words to backend;
 
 -- sql/10_chat/5_writes_messages.sql
 
@@ -22170,6 +22282,77 @@ revoke all on public.admins from anon, authenticated, service_role;
 grant select on public.admins to service_role;
 create policy "nobody but functions of their owner" on public.admins using (false);
 
+-- sql/11_admin/1_tables_acts.sql
+
+-- Acts by a row: what an admin does in Studio by adding a row to admin_acts, with every effect of the
+-- route. 2_rules_acts.sql says what a row needs, 5_writes_acts.sql carries it out.
+
+create table public.admin_act_kinds (
+  act text primary key,
+  target text not null constraint admin_act_kinds_target_is_known
+    check (target in ('account', 'identity', 'listing', 'message', 'report', 'invoice')),
+  required text[] not null,
+  optional text[] not null,
+  needs text not null,
+  undone_by text not null
+);
+comment on table public.admin_act_kinds is
+  'The acts that a row of admin_acts can be, and what each needs. Stays: a row an act.';
+comment on column public.admin_act_kinds.target is 'What it is done to.';
+comment on column public.admin_act_kinds.required is 'Columns that have to be filled in.';
+comment on column public.admin_act_kinds.optional is 'Columns that may be; all others stay empty.';
+comment on column public.admin_act_kinds.needs is 'The same in words.';
+comment on column public.admin_act_kinds.undone_by is
+  'The act that undoes it, or why nothing does.';
+alter table public.admin_act_kinds enable row level security;
+revoke all on public.admin_act_kinds from anon, authenticated, service_role;
+create policy "nobody but functions of their owner" on public.admin_act_kinds using (false);
+
+create table public.admin_acts (
+  id uuid primary key default gen_random_uuid(),
+  act text not null references public.admin_act_kinds (act),
+  target text not null,
+  amount numeric,
+  "to" text,
+  until timestamptz,
+  version integer,
+  reason text,
+  note text,
+  state text not null default 'done'
+    constraint admin_acts_state_is_known check (state in ('done', 'waiting', 'refused')),
+  result text,
+  account_id uuid,
+  created_at timestamptz not null default clock_timestamp(),
+  done_at timestamptz
+);
+comment on table public.admin_acts is
+  'Add a row, and the act is done: choose act, type what admin_act_kinds.needs says of it, and leave '
+  'id, state, result, account_id, created_at and done_at empty. What cannot be done is refused with a '
+  'sentence, and no row is kept. Stays: it is the record of what was done.';
+comment on column public.admin_acts.act is 'One of admin_act_kinds.';
+comment on column public.admin_acts.target is
+  'What it is done to, typed as it is known: a phone, email, «KW-102061», INV-2026-000123, licence '
+  'number or id. Kept is the id of what was found.';
+comment on column public.admin_acts.amount is 'Of a refund, in dinars; empty is all that is left.';
+comment on column public.admin_acts."to" is 'Of a refund: wallet or source.';
+comment on column public.admin_acts.until is 'Of suspend_account; empty is for good.';
+comment on column public.admin_acts.version is
+  'What admin_listings_to_review shows: another by then is refused.';
+comment on column public.admin_acts.reason is 'Why, as the person reads it; in the audit trail.';
+comment on column public.admin_acts.note is
+  'For administrators only; goes with the account that the act is about.';
+comment on column public.admin_acts.state is
+  'done; waiting for the payment provider to answer; refused by it.';
+comment on column public.admin_acts.result is 'What became of it.';
+comment on column public.admin_acts.account_id is 'Whom it is about.';
+create index admin_acts_target_idx on public.admin_acts (target, created_at);
+create index admin_acts_account_idx on public.admin_acts (account_id) where note is not null;
+create index admin_acts_waiting_idx on public.admin_acts (created_at) where state = 'waiting';
+create index admin_acts_act_idx on public.admin_acts (act);
+alter table public.admin_acts enable row level security;
+revoke all on public.admin_acts from anon, authenticated, service_role;
+create policy "nobody but functions of their owner" on public.admin_acts using (false);
+
 -- sql/11_admin/1_tables_audit.sql
 
 -- The audit trail: what admins did, through the API, in Studio or by SQL. Only ever added to.
@@ -22199,7 +22382,8 @@ comment on column public.audit.action is 'What was done, such as account.status.
 comment on column public.audit.target_type is 'account, identity, property, invoice …';
 comment on column public.audit.target_id is 'Null where the target has no id.';
 comment on column public.audit.before is 'The values that changed, as they were.';
-comment on column public.audit.after is 'The same values since then.';
+comment on column public.audit.after is
+  'The same values since then; act is the row of admin_acts that did it.';
 create index audit_at_idx on public.audit (at, id);
 create index audit_target_idx on public.audit (target_id, at, id);
 create index audit_target_type_idx on public.audit (target_type, at, id);
@@ -22288,6 +22472,146 @@ create index reports_open_idx on public.reports (created_at, id) where status = 
 alter table public.reports enable row level security;
 revoke all on public.reports from anon, authenticated;
 create policy "nobody but functions of their owner" on public.reports using (false);
+
+-- sql/11_admin/2_rules_acts.sql
+
+-- What a row of admin_acts needs, and what its target means.
+
+create function private.typed(value text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select nullif(btrim(regexp_replace(
+    private.ascii_digits(private.tidy(value)), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]', '', 'g')),
+    '')
+$$;
+comment on function private.typed is
+  'What somebody typed or copied, on one line, with ASCII digits and without marks of direction.';
+
+create function private.phone_of(typed text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select '+965' || substring(regexp_replace(typed, '[ ().-]', '', 'g')
+    from '^(?:(?:\+|00)?965)?([569][0-9]{7})$')
+$$;
+comment on function private.phone_of is
+  'A Kuwaiti mobile as accounts have it, however it was typed; null for all else.';
+
+create function private.phone_forms(phone text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select forms || ' ' || translate(forms, '0123456789', '٠١٢٣٤٥٦٧٨٩')
+  from (
+    select concat_ws(' ', phone, '00' || substr(phone, 2), '+965', local, '+965',
+      left(local, 4), right(local, 4)) as forms
+    from (select substr(phone, 5) as local) as number
+  ) as written
+$$;
+comment on function private.phone_forms is
+  'A phone in the forms in which people type it, to be searched.';
+
+create function private.find_target(kind text, typed text) returns uuid[]
+  language plpgsql
+  stable
+  security definer -- reads what belongs to others, for an admin
+  set search_path = ''
+as $$
+declare
+  given_id constant uuid := case when pg_input_is_valid(typed, 'uuid') then typed::uuid end;
+  compact constant text := upper(replace(typed, ' ', ''));
+  ref constant integer := substring(compact from '^(?:KW-?)?([0-9]{1,9})$');
+begin
+  return case kind
+    when 'account' then array(
+      select accounts.id from public.accounts
+      where not private.is_decoy(accounts)
+        and (accounts.id = given_id or accounts.email = lower(typed)
+          or accounts.phone = private.phone_of(typed))
+      union
+      select identities.account_id from public.identities where identities.id = given_id
+    )
+    when 'identity' then array(
+      select identities.id from public.identities where identities.id = given_id
+      union
+      select organisations.identity_id from public.organisations
+      join public.identities on identities.id = organisations.identity_id
+      where organisations.licence_no = compact and identities.status <> 'closed'
+    )
+    when 'listing' then array(
+      select properties.id from public.properties
+      where (properties.id = given_id or properties.ref_no = ref)
+        and properties.status <> 'deleted'
+    )
+    when 'invoice' then array(
+      select invoices.id from public.invoices
+      where invoices.id = given_id or invoices.number = compact
+      union
+      -- A payment that came after its invoice was paid is refunded by itself.
+      select payments.id from public.payments
+      where payments.id = given_id and payments.state = 'surplus'
+    )
+    when 'message' then array(select messages.id from public.messages where messages.id = given_id)
+    when 'report' then array(select reports.id from public.reports where reports.id = given_id)
+  end;
+end
+$$;
+comment on function private.find_target is
+  'What an act means by its target: all that it fits.';
+
+create function private.check_act(act public.admin_acts, kind public.admin_act_kinds) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  given constant jsonb := to_jsonb(act);
+  name text;
+begin
+  foreach name in array '{target,amount,to,until,version,reason,note}'::text[] loop
+    if given ->> name is null and name = any (kind.required) then
+      perform private.refuse_by_hand(
+        format('%s is missing. %s needs %s.', name, kind.act, kind.needs));
+    elsif given ->> name is not null and name <> all (kind.required || kind.optional) then
+      perform private.refuse_by_hand(
+        format('Leave %s empty. %s needs %s.', name, kind.act, kind.needs));
+    end if;
+  end loop;
+end
+$$;
+comment on function private.check_act is
+  'Refuses a row that has not what its act needs, or has what it does not take.';
+
+create function private.refuse_repeated_act(act public.admin_acts) returns void
+  language plpgsql
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+declare
+  earlier public.admin_acts;
+begin
+  -- Whoever does the same at this moment waits here. Taken before all other locks, by acts alone.
+  perform pg_advisory_xact_lock(hashtextextended('act ' || act.target, 0));
+  select * into earlier from public.admin_acts
+  where admin_acts.target = act.target
+    and admin_acts.state <> 'refused'
+    and (act.act <> 'refund' or admin_acts.amount is not distinct from act.amount)
+    and admin_acts.created_at > clock_timestamp() - interval '10 minutes'
+  order by admin_acts.created_at desc
+  limit 1;
+  if (earlier.act, earlier.until) is not distinct from (act.act, act.until) then
+    perform private.refuse_by_hand(format(
+      'The same was done at %s: it is not done twice within 10 minutes.',
+      to_char(earlier.created_at at time zone 'Asia/Kuwait', 'HH24:MI:SS')));
+  end if;
+end
+$$;
+comment on function private.refuse_repeated_act is
+  'Refuses a double click: what was the last that was done to this target, less than 10 minutes '
+  'ago; of refunds each amount by itself.';
 
 -- sql/11_admin/2_rules_admins.sql
 
@@ -22439,9 +22763,13 @@ create function private.audit(
   security definer -- writes a closed table
   set search_path = ''
 as $$
+declare
+  act_id constant text := nullif(current_setting('audit.act', true), '');
 begin
   insert into public.audit (actor_id, action, target_type, target_id, reason, before, after)
-  values (private.account_id(), action, target_type, target_id, reason, before, after);
+  values (private.account_id(), action, target_type, target_id, reason, before,
+    case when act_id is null then after
+      else coalesce(after, '{}') || jsonb_build_object('act', act_id) end);
   -- The triggers below leave out what has been recorded.
   perform set_config('audit.recorded',
     concat_ws(' ', nullif(current_setting('audit.recorded', true), ''), target_id), true);
@@ -22548,7 +22876,8 @@ declare
   given constant text := private.tidy(reason);
 begin
   if (char_length(given) between 2 and 500 and private.is_clean(given)) is not true then
-    perform private.refuse_field('reason', 'invalid');
+    perform private.refuse_field('reason', 'invalid', by_hand =>
+      'reason is 2 to 500 characters on one line.');
   end if;
   return given;
 end
@@ -23612,6 +23941,243 @@ comment on function api.get_user is
 grant execute on function private.list_users, private.get_user to authenticated;
 grant execute on function api.list_users, api.get_user to authenticated;
 
+-- sql/11_admin/5_writes_acts.sql
+
+-- An act is carried out by the insert of its row, in its transaction, by the functions that the
+-- routes call, or the insert is refused with a sentence. Auth and the database know no actor then:
+-- the audit trail has the row's id beside the login, as for every change by hand.
+
+create function private.act_on_account(act public.admin_acts, account_id uuid) returns text
+  language plpgsql
+  security definer -- writes an account of another, for an admin
+  set search_path = ''
+as $$
+begin
+  if act.act = 'delete_account' then
+    perform private.end_account(null, account_id, act.reason);
+    return 'The account is deleted. This cannot be undone.';
+  end if;
+  perform private.decide_account(null, account_id, case act.act
+    when 'suspend_account' then 'suspended' when 'ban_account' then 'banned' else 'active' end,
+    act.reason, act.until);
+  return (
+    select concat('The account is ', accounts.status,
+      ' until ' || to_char(accounts.suspended_until at time zone 'Asia/Kuwait',
+        'YYYY-MM-DD HH24:MI'), '.')
+    from public.accounts where accounts.id = act_on_account.account_id
+  );
+end
+$$;
+comment on function private.act_on_account is 'Carries out an act about an account.';
+
+create function private.act_on_listing(act public.admin_acts, property_id uuid) returns text
+  language plpgsql
+  security definer -- writes a listing of another, for an admin
+  set search_path = ''
+as $$
+declare
+  decision constant text := split_part(act.act, '_', 1);
+  of_changes constant boolean := act.act like '%_changes';
+  property public.properties;
+  waits text;
+begin
+  select * into property from public.properties where properties.id = property_id;
+  waits := case when property.status = 'pending_review' then 'listing'
+    when property.pending_changes is not null then 'changes' else 'nothing' end;
+  if decision in ('approve', 'reject')
+    and (waits = 'nothing' or of_changes <> (waits = 'changes')) then
+    perform private.refuse_by_hand(case waits
+      when 'listing'
+        then format('The listing itself waits, not changes of it: the act is %s.', decision)
+      when 'changes'
+        then format('Changes of it wait, not the listing itself: the act is %s_changes.', decision)
+      else format('Neither it, which is %s, nor a change of it waits for a decision.',
+        property.status) end);
+  end if;
+  perform private.moderate_property(property, decision, act.reason, act.version);
+  return (
+    select concat('The listing KW-', properties.ref_no, ' is ', properties.status,
+      case when of_changes then case decision
+        when 'approve' then ', its changes are shown' else ', its changes are gone' end end, '.')
+    from public.properties where properties.id = act_on_listing.property_id
+  );
+end
+$$;
+comment on function private.act_on_listing is 'Carries out an act about a listing or its changes.';
+
+create function private.act_on_message(act public.admin_acts, message_id uuid) returns text
+  language plpgsql
+  security definer -- writes a message of others, for an admin
+  set search_path = ''
+as $$
+declare
+  message public.messages;
+begin
+  select * into message from public.messages where messages.id = message_id;
+  if (act.act = 'hide_message') = (message.hidden_at is not null) then
+    perform private.refuse_by_hand(case act.act
+      when 'hide_message' then 'It is hidden already.' else 'It is not hidden.' end);
+  elsif message.hidden_at <= now() - interval '180 days' then
+    perform private.refuse_by_hand(
+      'It was hidden more than 180 days ago: what it said is deleted.');
+  elsif act.act = 'hide_message' then
+    perform private.audit('message.hidden', 'message', message_id, act.reason);
+    perform private.hide_message(message_id);
+    return 'Neither side sees what it says.' || case when message.media_id is not null
+      then ' Its picture is removed, which cannot be undone.' else '' end;
+  end if;
+  perform private.audit('message.shown', 'message', message_id, act.reason);
+  perform private.show_message(message_id);
+  return 'Both sides see it again.' || case when message.media_id is not null
+    then ' Its picture does not come back.' else '' end;
+end
+$$;
+comment on function private.act_on_message is 'Carries out an act about a message.';
+
+create function private.do_act(act public.admin_acts, kind text, target_id uuid) returns text
+  language plpgsql
+  security definer -- does what an admin may, for whoever writes the closed table
+  set search_path = ''
+as $$
+begin
+  if act.reason is not null then
+    act.reason := private.tidy_reason(act.reason);
+  end if;
+  case kind
+    when 'account' then return private.act_on_account(act, target_id);
+    when 'listing' then return private.act_on_listing(act, target_id);
+    when 'message' then return private.act_on_message(act, target_id);
+    when 'identity' then
+      return format('The identity is %s.', private.moderate_identity(
+        private.lock_identity_to_decide(target_id, null),
+        case act.act when 'verify_identity' then 'approve' else split_part(act.act, '_', 1) end,
+        act.reason) ->> 'status');
+    when 'report' then
+      return format('The report is %s, with all others about the same.', private.moderate_report(
+        private.lock_report(target_id), act.act, act.reason) ->> 'status');
+    else -- a refund: of an invoice, or of a payment that came after it was paid
+      perform private.make_refund(null, act.id, invoices.id, act.amount, act."to",
+        act.reason, nullif(target_id, invoices.id), true)
+      from public.invoices
+      where invoices.id = coalesce(
+        (select payments.invoice_id from public.payments where payments.id = target_id), target_id);
+      return (
+        select format('%s KWD to the %s%s. This cannot be undone.',
+          private.kwd_text(refunds.amount), refunds.destination,
+          case refunds.state when 'requested' then ', once its provider has answered' else '' end)
+        from public.refunds where refunds.id = act.id
+      );
+  end case;
+end
+$$;
+comment on function private.do_act is 'Carries out an act, and says what became of it.';
+
+create function private.account_of_target(kind text, target_id uuid) returns uuid
+  language plpgsql
+  stable
+  security definer -- reads what belongs to others, for an admin
+  set search_path = ''
+as $$
+begin
+  return case kind
+    when 'account' then account_of_target.target_id
+    when 'identity' then (
+      select identities.account_id from public.identities
+      where identities.id = account_of_target.target_id
+    )
+    when 'listing' then (
+      select identities.account_id from public.properties
+      join public.identities on identities.id = properties.owner_identity_id
+      where properties.id = account_of_target.target_id
+    )
+    when 'message' then (
+      select participants.account_id from public.messages
+      join public.participants on participants.conversation_id = messages.conversation_id
+        and participants.identity_id = messages.sender_identity_id
+      where messages.id = account_of_target.target_id
+    )
+    when 'report' then (
+      select (private.admin_report_json(reports) -> 'target' ->> 'accountId')::uuid
+      from public.reports where reports.id = account_of_target.target_id
+    )
+    else (
+      select invoices.account_id from public.invoices
+      left join public.payments
+        on payments.invoice_id = invoices.id and payments.id = account_of_target.target_id
+      where invoices.id = account_of_target.target_id or payments.id is not null
+    )
+  end;
+end
+$$;
+comment on function private.account_of_target is 'The account that an act is about.';
+
+create function private.carry_out_act() returns trigger
+  language plpgsql
+  security definer -- as do_act
+  set search_path = ''
+as $$
+declare
+  kind public.admin_act_kinds;
+  fits uuid[];
+  state text;
+  said text;
+  detail text;
+begin
+  new.act := private.typed(new.act);
+  new.target := private.typed(new.target);
+  new."to" := lower(private.typed(new."to"));
+  new.reason := private.tidy(new.reason);
+  new.note := nullif(btrim(new.note), '');
+  select * into kind from public.admin_act_kinds where admin_act_kinds.act = new.act;
+  if kind.act is null then
+    perform private.refuse_by_hand('act is one of these: ' || (
+      select string_agg(admin_act_kinds.act, ', ' order by admin_act_kinds.act)
+      from public.admin_act_kinds
+    ) || '.');
+  end if;
+  perform private.check_act(new, kind);
+  fits := private.find_target(kind.target, new.target);
+  if cardinality(fits) <> 1 then
+    perform private.refuse_by_hand(case fits
+      when '{}' then format('No %s is found by "%s". %s needs %s.', kind.target, new.target,
+        kind.act, kind.needs)
+      else format('"%s" fits more than one %s: type the id, %s.', new.target, kind.target,
+        array_to_string(fits, ' or ')) end);
+  end if;
+  new.target := fits[1];
+  perform private.refuse_repeated_act(new);
+
+  new.id := gen_random_uuid();
+  new.created_at := clock_timestamp();
+  new.account_id := private.account_of_target(kind.target, fits[1]);
+  perform set_config('audit.act', new.id::text, true);
+  new.result := private.do_act(new, kind.target, fits[1]);
+  perform set_config('audit.act', '', true);
+  new.state := case when exists (
+    select from public.refunds where refunds.id = new.id and refunds.state = 'requested'
+  ) then 'waiting' else 'done' end;
+  new.done_at := case new.state when 'done' then clock_timestamp() end;
+  return new;
+exception
+  when others then
+    get stacked diagnostics
+      state = returned_sqlstate, said = message_text, detail = pg_exception_detail;
+    if state like 'PT%' and said ~ '^[a-z_]+$' then -- a code of the contract
+      raise exception using errcode = state, hint = said, message = format('Not done, %s%s.',
+        replace(said, '_', ' '),
+        ': ' || (select string_agg(concat_ws(' ', field ->> 'path', field ->> 'code'), ', ')
+          from jsonb_path_query(detail::jsonb, '$.fields[*]') as field));
+    end if;
+    raise;
+end
+$$;
+comment on function private.carry_out_act is
+  'Carries out the act of a new row and sets what the service says of it, whatever was sent.';
+
+create trigger acts_are_carried_out
+  before insert on public.admin_acts
+  for each row execute function private.carry_out_act();
+
 -- sql/11_admin/5_writes_identities.sql
 
 -- What admins do to identities: verify, reject, suspend, lift the suspension.
@@ -23708,7 +24274,20 @@ grant execute on function api.set_identity_status to authenticated;
 -- sql/11_admin/5_writes_moderation.sql
 
 -- What an admin does about what waits: a listing, or a company or office, is approved, rejected,
--- suspended, restored; a report is upheld, which suspends its listing or hides its review, or dismissed.
+-- suspended, restored; a report is upheld, which suspends its listing or hides its review or message,
+-- or dismissed.
+
+create function private.transition_sentence(kind text, status text, allowed text[]) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select format('The %s is %s: %s.', kind, replace(status, '_', ' '), case when allowed = '{}'
+    then 'nothing more is decided about it'
+    else 'what can be done is ' || array_to_string(allowed, ', ') end)
+$$;
+comment on function private.transition_sentence is
+  'Why a decision does not go through, for whoever made it by hand.';
 
 create function private.moderate_property(
   property public.properties, decision text, reason text, version integer
@@ -23718,12 +24297,12 @@ create function private.moderate_property(
   set search_path = ''
 as $$
 begin
-  if version is not null then
-    property := private.lock_to_decide(property.id, version);
-  end if;
+  property := private.lock_to_decide(property.id, version);
   if not decision = any (private.property_decisions(property)) then
     perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
-      'from', property.status, 'allowed', private.property_decisions(property)));
+      'from', property.status, 'allowed', private.property_decisions(property)),
+      private.transition_sentence('listing', property.status,
+        private.property_decisions(property)));
   end if;
   perform private.audit('property.' || decision, 'property', property.id, reason,
     jsonb_build_object('status', property.status), null);
@@ -23744,8 +24323,8 @@ begin
 end
 $$;
 comment on function private.moderate_property is
-  'Applies a decision to a listing; what it calls locks the listing, after its owner''s quota. With '
-  'another version than the listing has: 409 version_conflict.';
+  'Applies a decision to a listing, which it locks after its owner''s quota. With another version than '
+  'the listing has: 409 version_conflict.';
 
 create function private.moderate_identity(
   identity public.identities, decision text, reason text
@@ -23757,7 +24336,9 @@ as $$
 begin
   if not decision = any (private.identity_moderation(identity)) then
     perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
-      'from', identity.status, 'allowed', private.identity_moderation(identity)));
+      'from', identity.status, 'allowed', private.identity_moderation(identity)),
+      private.transition_sentence('identity', identity.status,
+        private.identity_moderation(identity)));
   end if;
   identity := private.apply_identity_decision(identity, case decision
     when 'reject' then 'rejected' when 'suspend' then 'suspended' else 'active' end, reason);
@@ -23780,7 +24361,8 @@ begin
   if report.status <> 'open' or decision not in ('uphold', 'dismiss') then
     perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
       'from', report.status,
-      'allowed', case report.status when 'open' then '["uphold","dismiss"]' else '[]' end::jsonb));
+      'allowed', case report.status when 'open' then '["uphold","dismiss"]' else '[]' end::jsonb),
+      private.transition_sentence('report', report.status, '{}'));
   end if;
   perform private.audit('report.status', 'report', report.id, reason,
     jsonb_build_object('status', report.status), jsonb_build_object('status', outcome));
@@ -23807,9 +24389,14 @@ begin
     where properties.id = new.target_id
       and 'suspend' = any (private.property_decisions(properties));
   elsif new.status = 'upheld' and new.target_type = 'review' then
-    perform private.audit('review.hidden', 'review', new.target_id, new.status_reason);
+    perform private.audit('review.hidden', 'review', reviews.id, new.status_reason)
+    from public.reviews where reviews.id = new.target_id and reviews.hidden_at is null;
     update public.reviews set hidden_at = now()
     where reviews.id = new.target_id and reviews.hidden_at is null;
+  elsif new.status = 'upheld' and new.target_type = 'message' then
+    perform private.audit('message.hidden', 'message', messages.id, new.status_reason),
+      private.hide_message(messages.id)
+    from public.messages where messages.id = new.target_id and messages.hidden_at is null;
   end if;
   -- Others who reported the same are answered with it.
   update public.reports set status = new.status, status_reason = new.status_reason
@@ -23820,13 +24407,34 @@ end
 $$;
 comment on function private.apply_report_decision is
   'When a report is decided, by the API or in Studio, so are all others about the same thing; '
-  'when it is upheld, the listing is suspended or the review hidden.';
+  'when it is upheld, the listing is suspended, the review or the message hidden.';
 
 create trigger reports_apply_decisions
   after update of status on public.reports
-  -- Not for the others that it decides.
-  for each row when (old.status <> new.status and pg_trigger_depth() = 0)
+  -- For the others that it decides, too: by then there is nothing left to do.
+  for each row when (old.status <> new.status)
   execute function private.apply_report_decision();
+
+create function private.lock_report(report_id uuid) returns public.reports
+  language plpgsql
+  security definer -- locks reports of others, for an admin
+  set search_path = ''
+as $$
+declare
+  report public.reports;
+begin
+  select * into report from public.reports where reports.id = report_id;
+  -- All about the same thing: whoever decides another of them waits here.
+  perform from public.reports
+  where reports.target_type = report.target_type and reports.target_id = report.target_id
+  order by reports.id
+  for no key update;
+  select * into report from public.reports where reports.id = report_id;
+  return report;
+end
+$$;
+comment on function private.lock_report is
+  'A report, locked with all others about the same thing; null if there is none.';
 
 create function private.decide_moderation(
   id uuid, decision text, reason text, version integer
@@ -23850,14 +24458,8 @@ begin
   if reason is not null or decision in ('reject', 'suspend', 'uphold') then
     why := private.tidy_reason(reason);
   end if;
-  select * into report from public.reports where reports.id = decide_moderation.id;
+  report := private.lock_report(decide_moderation.id);
   if report.id is not null then
-    -- All about the same thing: whoever decides another of them waits here.
-    perform from public.reports
-    where reports.target_type = report.target_type and reports.target_id = report.target_id
-    order by reports.id
-    for no key update;
-    select * into report from public.reports where reports.id = decide_moderation.id;
     if private.admin_report_json(report) -> 'target' ->> 'accountId' = admin_id::text then
       perform private.refuse(409, 'admin_self');
     end if;
@@ -23964,24 +24566,24 @@ grant execute on function api.add_report to authenticated;
 -- What admins do to accounts: lock, release, delete. Each act is written to the audit trail before
 -- it changes anything.
 
-create function private.set_user_status(
-  user_id uuid, status text, reason text, until timestamptz
-) returns json
+create function private.decide_account(
+  admin_id uuid, user_id uuid, status text, reason text, until timestamptz
+) returns void
   language plpgsql
   security definer -- writes an account of another, for an admin
   set search_path = ''
 as $$
 declare
-  admin_id constant uuid := private.require_admin();
   why constant text := private.tidy_reason(reason);
   account public.accounts;
 begin
   if status is null or status not in ('active', 'suspended', 'banned') then
     perform private.refuse_field('status', 'invalid');
   elsif until is not null and (status <> 'suspended' or until <= now() or not isfinite(until)) then
-    perform private.refuse_field('until', 'invalid');
+    perform private.refuse_field('until', 'invalid', by_hand =>
+      'until lies in the future; empty is for good.');
   end if;
-  if status <> 'active' and user_id <> admin_id then
+  if status <> 'active' and user_id is distinct from admin_id then
     -- The sessions end with the new status, when everything else is locked.
     perform private.lock_sessions(user_id);
   end if;
@@ -23992,18 +24594,33 @@ begin
     perform private.refuse(409, 'admin_self');
   elsif account.status = 'deleted' then
     perform private.refuse(409, 'status_transition_invalid',
-      '{"from":"deleted","allowed":[]}');
+      '{"from":"deleted","allowed":[]}',
+      'A deleted account does not come back: nothing of it is left.');
   end if;
 
   perform private.audit('account.status', 'account', account.id, why,
     jsonb_build_object('status', account.status, 'suspended_until', account.suspended_until),
-    jsonb_build_object('status', set_user_status.status, 'suspended_until', until));
+    jsonb_build_object('status', decide_account.status, 'suspended_until', until));
   update public.accounts
-  set status = set_user_status.status,
-      status_reason = case when set_user_status.status <> 'active' then why end,
+  set status = decide_account.status,
+      status_reason = case when decide_account.status <> 'active' then why end,
       suspended_until = until, delete_at = null
   where accounts.id = account.id;
-  return (select records.record from private.user_records(array[account.id]) as records);
+end
+$$;
+comment on function private.decide_account is
+  'Locks or releases an account, for an admin or, where that is null, by a row of admin_acts.';
+
+create function private.set_user_status(
+  user_id uuid, status text, reason text, until timestamptz
+) returns json
+  language plpgsql
+  security definer -- calls what is closed to clients, for an admin
+  set search_path = ''
+as $$
+begin
+  perform private.decide_account(private.require_admin(), user_id, status, reason, until);
+  return (select records.record from private.user_records(array[user_id]) as records);
 end
 $$;
 comment on function private.set_user_status is
@@ -24024,17 +24641,16 @@ comment on function api.set_user_status is
   'Its sessions end at once. 403 admin_only, 404 user_not_found, 409 admin_self, last_admin, '
   'status_transition_invalid for a deleted one.';
 
-create function private.delete_user(user_id uuid, reason text) returns void
+create function private.end_account(admin_id uuid, user_id uuid, reason text) returns void
   language plpgsql
   security definer -- deletes a user of Auth, for an admin
   set search_path = ''
 as $$
 declare
-  admin_id constant uuid := private.require_admin();
   why constant text := private.tidy_reason(reason);
   account public.accounts;
 begin
-  if user_id <> admin_id then
+  if user_id is distinct from admin_id then
     perform private.lock_auth_user(user_id);
   end if;
   account := private.lock_account_exclusively(user_id);
@@ -24048,6 +24664,18 @@ begin
   perform private.audit('account.deleted', 'account', account.id, why,
     jsonb_build_object('status', account.status), '{"status":"deleted"}');
   delete from auth.users where users.id = account.id;
+end
+$$;
+comment on function private.end_account is
+  'Deletes an account, for an admin or, where that is null, by a row of admin_acts.';
+
+create function private.delete_user(user_id uuid, reason text) returns void
+  language plpgsql
+  security definer -- calls what is closed to clients, for an admin
+  set search_path = ''
+as $$
+begin
+  perform private.end_account(private.require_admin(), user_id, reason);
 end
 $$;
 comment on function private.delete_user is 'Deletes an account; see api.delete_user.';
@@ -24096,7 +24724,7 @@ create trigger accounts_end_sessions
   )
   execute function private.end_sessions();
 
-create function private.forget_report_notes() returns trigger
+create function private.forget_notes() returns trigger
   language plpgsql
   security definer -- writes rows of whoever is deleted
   set search_path = ''
@@ -24104,22 +24732,80 @@ as $$
 begin
   update public.reports set note = null
   where reports.account_id = new.id and reports.note is not null;
+  update public.admin_acts set note = null
+  where admin_acts.account_id = new.id and admin_acts.note is not null;
   return null;
 end
 $$;
-comment on function private.forget_report_notes is
-  'The notes of a deleted account''s reports are deleted.';
+comment on function private.forget_notes is
+  'The notes of a deleted account''s reports, and of what admins did about it, are deleted.';
 
-create trigger accounts_forget_report_notes
+create trigger accounts_forget_notes
   after update of status on public.accounts
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
-  execute function private.forget_report_notes();
+  execute function private.forget_notes();
+
+-- sql/11_admin/6_events_acts.sql
+
+-- What becomes of an act that waits: the refund with its id is settled or rejected by its provider.
+
+create function private.on_refund_of_act_answered() returns trigger
+  language plpgsql
+  security definer -- writes a closed table, for whoever takes in the answer
+  set search_path = ''
+as $$
+begin
+  update public.admin_acts
+  set state = case new.state when 'settled' then 'done' else 'refused' end,
+      result = case new.state
+        when 'settled'
+          then private.kwd_text(new.amount) || ' KWD to the source. This cannot be undone.'
+        else 'The provider refused it: the money stays where it was.' end,
+      done_at = clock_timestamp()
+  where admin_acts.id = new.id and admin_acts.state = 'waiting';
+  return null;
+end
+$$;
+comment on function private.on_refund_of_act_answered is
+  'A refund that an act asked for has its answer; one that was rejected is an alarm as well.';
+
+create trigger refunds_end_their_acts
+  after update of state on public.refunds
+  for each row when (old.state = 'requested' and new.state <> 'requested')
+  execute function private.on_refund_of_act_answered();
+
+-- sql/11_admin/7_jobs.sql
+
+-- Acts that wait for too long.
+
+create function private.report_waiting_acts() returns bigint
+  language plpgsql
+  security definer -- raises and settles alarms, for the job
+  set search_path = ''
+as $$
+begin
+  update private.alarms set settled_at = now(), settled_note = 'it waits no longer'
+  where alarms.kind = 'act_waiting' and alarms.settled_at is null and not exists (
+    select from public.admin_acts
+    where admin_acts.id::text = alarms.subject_id and admin_acts.state = 'waiting'
+  );
+  perform private.raise_alarm('act_waiting', admin_acts.id::text,
+    jsonb_build_object('act', admin_acts.act, 'since', admin_acts.created_at))
+  from public.admin_acts
+  where admin_acts.state = 'waiting' and admin_acts.created_at < now() - interval '24 hours';
+  return 0; -- as often as it is called, there is nothing left to do
+end
+$$;
+comment on function private.report_waiting_acts is
+  'Job: an act that has waited for a day is an alarm until it waits no longer.';
+
+grant execute on function private.report_waiting_acts to backend;
 
 -- sql/11_admin/9_studio.sql
 
 -- What an admin looks for in Studio. Views read with their caller's rights, and are closed to
--- clients. An admin changes the tables behind them: the comment of each view says which column of
--- which. What is refused by hand, and why: 2_rules_edits.sql of each area.
+-- clients. The comment of each says what is done about what it shows. What is refused by hand, and
+-- why: 2_rules_edits.sql of each area.
 
 create view public.admin_users with (security_invoker = true) as
   select
@@ -24127,6 +24813,7 @@ create view public.admin_users with (security_invoker = true) as
     individual_profiles.full_name as name,
     accounts.email,
     accounts.phone,
+    private.phone_forms(accounts.phone) as phone_as_typed,
     accounts.status,
     accounts.status_reason,
     accounts.suspended_until,
@@ -24146,9 +24833,44 @@ create view public.admin_users with (security_invoker = true) as
   where accounts.email is distinct from 'decoy@accounts.invalid'
   order by accounts.created_at desc;
 comment on view public.admin_users is
-  'People, newest first. To lock one, set accounts.status to suspended or banned and status_reason '
-  'to what the person will read, together or one after the other; sessions end at once. To make an '
-  'admin, add a row to admins.';
+  'People, newest first; phone_as_typed contains the phone in the forms in which people type it. To '
+  'lock or delete one, add a row to admin_acts with act suspend_account, ban_account, '
+  'activate_account or delete_account. To make an admin, add a row to admins.';
+
+create view public.admin_properties with (security_invoker = true) as
+  select
+    properties.id,
+    'KW-' || properties.ref_no as ref_no,
+    properties.status,
+    properties.status_reason,
+    properties.type,
+    properties.kind,
+    properties.title_ar,
+    properties.price,
+    properties.area_id,
+    identities.display_name as owner,
+    identities.type as owner_type,
+    properties.owner_identity_id,
+    identities.account_id,
+    accounts.phone as account_phone,
+    private.phone_forms(accounts.phone) as phone_as_typed,
+    properties.pending_changes is not null as has_changes,
+    private.review_version(properties) as version,
+    (
+      select count(*) from public.reports
+      where reports.target_type = 'property' and reports.target_id = properties.id
+        and reports.status = 'open'
+    ) as reports,
+    properties.published_at,
+    properties.expires_at,
+    properties.created_at
+  from public.properties
+  join public.identities on identities.id = properties.owner_identity_id
+  join public.accounts on accounts.id = identities.account_id
+  order by properties.ref_no desc;
+comment on view public.admin_properties is
+  'All listings, newest first, found by ref_no as people quote it (KW-102061), by owner or by phone. '
+  'To suspend or restore one, add a row to admin_acts; texts and prices are changed in properties.';
 
 create view public.admin_identities_to_verify with (security_invoker = true) as
   select
@@ -24171,6 +24893,7 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
     organisations.email,
     accounts.email as account_email,
     accounts.phone as account_phone,
+    private.phone_forms(accounts.phone) as phone_as_typed,
     accounts.id as account_id,
     identities.created_at
   from public.identities
@@ -24180,9 +24903,8 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
   'Companies and offices that wait to be verified, the oldest first. claims are others with the same '
-  'licence, the one that holds it first: only one can be active. To decide, set identities.status to '
-  'active, or to rejected with status_reason: in one change, or the reason first, so that the owner '
-  'is notified once.';
+  'licence, the one that holds it first: only one can be active. To decide, add a row to admin_acts with '
+  'act verify_identity or reject_identity, and id or licence_no as target.';
 
 create view public.admin_listings_to_review with (security_invoker = true) as
   select
@@ -24205,11 +24927,9 @@ create view public.admin_listings_to_review with (security_invoker = true) as
   order by properties.created_at, properties.id;
 comment on view public.admin_listings_to_review is
   'Listings and changes that wait, the oldest first, while the setting review_listings is true. '
-  'Decide at POST /admin/moderation/:id/decide, or select private.decide_property(id, true or '
-  'false, reason, version) in the SQL editor: with another version than the listing has by then it '
-  'is refused. A listing may also be decided by setting properties.status '
-  'to active, or to rejected with status_reason: in one change, or the reason first, so that the '
-  'owner is notified once.';
+  'Decide by a row of admin_acts: where waits is listing with act approve or reject, where it is '
+  'changes with approve_changes or reject_changes; target is ref_no, and version the one shown here, '
+  'since what was changed meanwhile is not approved unseen.';
 
 create view public.admin_reports with (security_invoker = true) as
   select
@@ -24221,16 +24941,20 @@ create view public.admin_reports with (security_invoker = true) as
     identities.display_name as reporter,
     reports.account_id as reporter_account_id,
     count(*) over (partition by reports.target_type, reports.target_id) as reports_of_it,
+    target.record ->> 'displayName' as about,
+    target.record ->> 'text' as says,
+    (target.record ->> 'accountId')::uuid as account_id,
     reports.created_at
   from public.reports
   join public.identities on identities.id = reports.identity_id
+  cross join lateral (select private.admin_report_json(reports) -> 'target' as record) as target
   where reports.status = 'open'
   order by reports.created_at, reports.id;
 comment on view public.admin_reports is
-  'What people have reported and nobody has decided, the oldest first. Decide at POST '
-  '/admin/moderation/:id/decide, or set reports.status to dismissed, or to upheld with '
-  'status_reason, in one change or the reason first: the listing is suspended or the review hidden '
-  'then.';
+  'What people have reported and nobody has decided, the oldest first; about and account_id say whom '
+  'it is about, says what that one wrote. Decide by a row of admin_acts with act uphold or dismiss and '
+  'id as target: upheld the listing is suspended, the review or message hidden, and all reports of the '
+  'same are answered.';
 
 create view public.admin_alarms with (security_invoker = true) as
   select alarms.id, alarms.kind, alarms.subject_id, alarms.details, alarms.raised_at
@@ -24278,8 +25002,9 @@ create view public.admin_audit with (security_invoker = true) as
 comment on view public.admin_audit is 'What admins did, newest first. Nobody can change it.';
 
 revoke all on
-  public.admin_users, public.admin_identities_to_verify, public.admin_listings_to_review,
-  public.admin_reports, public.admin_alarms, public.admin_payment_events, public.admin_audit
+  public.admin_users, public.admin_properties, public.admin_identities_to_verify,
+  public.admin_listings_to_review, public.admin_reports, public.admin_alarms,
+  public.admin_payment_events, public.admin_audit
   from public, anon, authenticated, service_role;
 
 -- sql/12_reviews/1_tables.sql
@@ -26743,6 +27468,46 @@ create trigger participants_read_notifications
   for each row when (new.unread = 0 and old.unread > 0)
   execute function private.on_messages_read();
 
+create function private.on_message_hidden() returns trigger
+  language plpgsql
+  security definer -- writes what belongs to the reader
+  set search_path = ''
+as $$
+declare
+  excerpt constant text := private.message_excerpt(new);
+  reader public.participants;
+begin
+  select * into reader from public.participants
+  where participants.conversation_id = new.conversation_id
+    and participants.identity_id <> new.sender_identity_id;
+  -- Only texts are quoted, and only the last of those that a notification stands for.
+  update public.notifications
+  set body_ar = private.message_body_ar('text', 'رسالة محجوبة', notifications.times),
+      body_en = private.message_body_en('text', 'Hidden message', notifications.times)
+  where notifications.account_id = reader.account_id and notifications.kind = 'message_new'
+    and notifications.entity_id = new.conversation_id
+    and notifications.identity_id = reader.identity_id
+    and notifications.body_ar
+      = private.message_body_ar(new.type, excerpt, notifications.times);
+  delete from private.push_outbox
+  where push_outbox.account_id = reader.account_id
+    and push_outbox.from_identity_id = new.sender_identity_id
+    and push_outbox.category = 'messages'
+    and right(push_outbox.body, char_length(excerpt)) = excerpt;
+  delete from private.deferred_notifications
+  where deferred_notifications.entity_id = new.conversation_id
+    and deferred_notifications.details ->> 'preview' = excerpt;
+  return null;
+end
+$$;
+comment on function private.on_message_hidden is
+  'What quotes a message that was hidden quotes it no longer: notifications, and pushes that wait.';
+
+create trigger messages_are_quoted_no_more
+  after update of hidden_at on public.messages
+  for each row when (new.type = 'text' and old.hidden_at is null and new.hidden_at is not null)
+  execute function private.on_message_hidden();
+
 -- sql/13_notifications/7_jobs.sql
 
 -- Jobs: owners whose listing is about to expire are notified, what is old is deleted.
@@ -27317,7 +28082,11 @@ begin
         'seq', messages.seq,
         'mine', messages.sender_identity_id = participant.identity_id,
         'type', messages.type,
-        'body', messages.body,
+        -- Of a hidden one its sender has the words.
+        'body', case when messages.hidden_at is null
+            or messages.sender_identity_id = participant.identity_id
+          then messages.body else '' end,
+        'hidden', messages.hidden_at is not null,
         'createdAt', messages.created_at
       ) order by messages.seq), '[]')
       from public.messages where messages.conversation_id = participant.conversation_id
@@ -27875,9 +28644,9 @@ declare
   usual constant text :=
     'The service keeps this table by itself: nothing is added, changed or deleted here by hand.';
   ledger constant text := 'Money is moved by payments, refunds and the wallet alone, and what was '
-    'booked stays: refund at POST /admin/invoices/:id/refund.';
+    'booked stays: to refund, add a row to admin_acts with act refund.';
   chat constant text := 'What people wrote to each other stays as it is, with what is counted of it: '
-    'decide a report about it, or suspend the account or identity.';
+    'to hide a message add a row to admin_acts with act hide_message.';
   theirs constant text := 'This is what people chose for themselves: they change it in the app.';
   fenced record;
   always text[];
@@ -27905,8 +28674,8 @@ begin
         'names, or add another area.'),
       ('public.accounts', 'account', '',
         '{language,status,status_reason,suspended_until,delete_at}',
-        'An account comes, changes its email and phone, and goes with its sign-in: to delete it, '
-        'DELETE /admin/users/:id, or delete the user under Authentication.'),
+        'An account comes, changes its email and phone, and goes with its sign-in: to delete it, add a '
+        'row to admin_acts with act delete_account, or delete the user under Authentication.'),
       ('public.individual_profiles', 'account', '', '{full_name}',
         'The profile of a person goes with the account; the picture is uploaded in the app.'),
       ('public.identities', 'identity', '', '{status,status_reason}',
@@ -27926,7 +28695,7 @@ begin
         'everybody''s without another: change its figures, or set on_sale to false.'),
       ('public.subscriptions', 'subscription', 'insert', '{renews}',
         'A plan ends when its time is over (set renews to false), when another replaces it, or when '
-        'its invoice is refunded at POST /admin/invoices/:id/refund.'),
+        'its invoice is refunded: add a row to admin_acts with act refund.'),
       ('public.subscription_intervals', 'subscription_interval', 'insert', '{}', ledger),
       ('public.featured_credits', 'featured_credits', 'insert', '{}', ledger),
       ('public.invoices', 'invoice', '', '{state}', ledger),
@@ -27953,8 +28722,8 @@ begin
         'allow_call,allow_whatsapp,allow_chat}',
         'A listing is deleted by setting status to deleted. It keeps its owner, type and number; '
         'times, counts and what it copies from owner, auction and state are set by triggers; '
-        'pending changes are decided at POST /admin/moderation/:id/decide, or in the SQL editor by '
-        'select private.decide_property(id, true or false, reason, version).'),
+        'pending changes are decided by a row of admin_acts with act approve_changes or '
+        'reject_changes.'),
       ('public.price_history', '', '', '{}',
         'The history of prices is what happened: change price of the listing.'),
       ('public.auctions', '', '', '{}',
@@ -27977,6 +28746,9 @@ begin
         'What people were told stays: a notification goes by itself when its time is over.'),
       ('public.admins', '', 'insert, delete', '{role}',
         'To make another account an admin add a row for it, then delete this one.'),
+      ('public.admin_acts', '', 'insert', '{}',
+        'What was done stays: add another row for the act that undoes it, which '
+        'admin_act_kinds.undone_by names.'),
       ('public.audit', '', '', '{}',
         'The audit trail is written by what admins do; nobody can change it.'),
       ('public.reports', 'report', '', '{status,status_reason}',
@@ -28495,6 +29267,64 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
+
+-- What an admin does by a row of admin_acts. note is for every act but the deletion, with which it
+-- would go.
+insert into public.admin_act_kinds (act, target, required, optional, needs, undone_by)
+select listed.act, listed.target, string_to_array(concat_ws(',', 'target', nullif(listed.required, '')), ','),
+  string_to_array(listed.optional, ','), listed.needs, listed.undone_by
+from (values
+  ('refund', 'invoice', 'to,reason', 'amount,note',
+    'as target the number of an invoice (or the id of a payment that came after it was paid), to '
+    '(wallet or source) and reason; amount in dinars, or empty for all that is left',
+    'nothing: the money is the person''s'),
+  ('delete_account', 'account', 'reason', '',
+    'as target a phone, email or id, and reason', 'nothing: what was personal is gone at once'),
+  ('suspend_account', 'account', 'reason', 'until,note',
+    'as target a phone, email or id, and reason; until, or empty for good', 'activate_account'),
+  ('ban_account', 'account', 'reason', 'note',
+    'as target a phone, email or id, and reason', 'activate_account'),
+  ('activate_account', 'account', 'reason', 'note',
+    'as target a phone, email or id, and reason', 'suspend_account or ban_account'),
+  ('approve', 'listing', 'version', 'reason,note',
+    'as target a listing that waits («KW-102061»), and version as admin_listings_to_review shows it',
+    'suspend'),
+  ('reject', 'listing', 'reason', 'version,note',
+    'as target a listing that waits («KW-102061»), and reason', 'its owner, who submits it again'),
+  ('approve_changes', 'listing', 'version', 'reason,note',
+    'as target a listing whose changes wait («KW-102061»), and version as admin_listings_to_review '
+    'shows it', 'nothing: what it said before is gone'),
+  ('reject_changes', 'listing', 'reason', 'version,note',
+    'as target a listing whose changes wait («KW-102061»), and reason',
+    'nothing: its owner changes it again'),
+  ('suspend', 'listing', 'reason', 'version,note',
+    'as target a listing («KW-102061»), and reason', 'restore'),
+  ('restore', 'listing', '', 'reason,note',
+    'as target a suspended listing («KW-102061»)', 'suspend'),
+  ('verify_identity', 'identity', '', 'reason,note',
+    'as target the id of a company or office that waits, or its licence number', 'suspend_identity'),
+  ('reject_identity', 'identity', 'reason', 'note',
+    'as target the id of a company or office that waits, or its licence number, and reason',
+    'its owner, who asks again'),
+  ('suspend_identity', 'identity', 'reason', 'note',
+    'as target the id of a person''s identity, company or office, or its licence number, and reason',
+    'restore_identity'),
+  ('restore_identity', 'identity', '', 'reason,note',
+    'as target the id of a suspended identity, or its licence number', 'suspend_identity'),
+  ('hide_message', 'message', 'reason', 'note', 'as target the id of a message, and reason',
+    'restore_message, within 180 days; a picture does not come back'),
+  ('restore_message', 'message', '', 'reason,note', 'as target the id of a hidden message',
+    'hide_message'),
+  ('uphold', 'report', 'reason', 'note',
+    'as target the id of a report, and reason, which whom it is about reads',
+    'nothing: the listing is restored with restore, a message with restore_message, a review by '
+    'emptying reviews.hidden_at'),
+  ('dismiss', 'report', '', 'reason,note', 'as target the id of a report',
+    'nothing: somebody else may report it again')
+) as listed (act, target, required, optional, needs, undone_by)
+on conflict (act) do update set
+  target = excluded.target, required = excluded.required, optional = excluded.optional,
+  needs = excluded.needs, undone_by = excluded.undone_by;
 
 reset edits.by;
 
