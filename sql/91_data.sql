@@ -246,4 +246,62 @@ on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
 
+-- What an admin does by a row of admin_acts. note is for every act but the deletion, with which it
+-- would go.
+insert into public.admin_act_kinds (act, target, required, optional, needs, undone_by)
+select listed.act, listed.target, string_to_array(concat_ws(',', 'target', nullif(listed.required, '')), ','),
+  string_to_array(listed.optional, ','), listed.needs, listed.undone_by
+from (values
+  ('refund', 'invoice', 'to,reason', 'amount,note',
+    'as target the number of an invoice (or the id of a payment that came after it was paid), to '
+    '(wallet or source) and reason; amount in dinars, or empty for all that is left',
+    'nothing: the money is the person''s'),
+  ('delete_account', 'account', 'reason', '',
+    'as target a phone, email or id, and reason', 'nothing: what was personal is gone at once'),
+  ('suspend_account', 'account', 'reason', 'until,note',
+    'as target a phone, email or id, and reason; until, or empty for good', 'activate_account'),
+  ('ban_account', 'account', 'reason', 'note',
+    'as target a phone, email or id, and reason', 'activate_account'),
+  ('activate_account', 'account', 'reason', 'note',
+    'as target a phone, email or id, and reason', 'suspend_account or ban_account'),
+  ('approve', 'listing', 'version', 'reason,note',
+    'as target a listing that waits («KW-102061»), and version as admin_listings_to_review shows it',
+    'suspend'),
+  ('reject', 'listing', 'reason', 'version,note',
+    'as target a listing that waits («KW-102061»), and reason', 'its owner, who submits it again'),
+  ('approve_changes', 'listing', 'version', 'reason,note',
+    'as target a listing whose changes wait («KW-102061»), and version as admin_listings_to_review '
+    'shows it', 'nothing: what it said before is gone'),
+  ('reject_changes', 'listing', 'reason', 'version,note',
+    'as target a listing whose changes wait («KW-102061»), and reason',
+    'nothing: its owner changes it again'),
+  ('suspend', 'listing', 'reason', 'version,note',
+    'as target a listing («KW-102061»), and reason', 'restore'),
+  ('restore', 'listing', '', 'reason,note',
+    'as target a suspended listing («KW-102061»)', 'suspend'),
+  ('verify_identity', 'identity', '', 'reason,note',
+    'as target the id of a company or office that waits, or its licence number', 'suspend_identity'),
+  ('reject_identity', 'identity', 'reason', 'note',
+    'as target the id of a company or office that waits, or its licence number, and reason',
+    'its owner, who asks again'),
+  ('suspend_identity', 'identity', 'reason', 'note',
+    'as target the id of a person''s identity, company or office, or its licence number, and reason',
+    'restore_identity'),
+  ('restore_identity', 'identity', '', 'reason,note',
+    'as target the id of a suspended identity, or its licence number', 'suspend_identity'),
+  ('hide_message', 'message', 'reason', 'note', 'as target the id of a message, and reason',
+    'restore_message, within 180 days; a picture does not come back'),
+  ('restore_message', 'message', '', 'reason,note', 'as target the id of a hidden message',
+    'hide_message'),
+  ('uphold', 'report', 'reason', 'note',
+    'as target the id of a report, and reason, which whom it is about reads',
+    'nothing: the listing is restored with restore, a message with restore_message, a review by '
+    'emptying reviews.hidden_at'),
+  ('dismiss', 'report', '', 'reason,note', 'as target the id of a report',
+    'nothing: somebody else may report it again')
+) as listed (act, target, required, optional, needs, undone_by)
+on conflict (act) do update set
+  target = excluded.target, required = excluded.required, optional = excluded.optional,
+  needs = excluded.needs, undone_by = excluded.undone_by;
+
 reset edits.by;

@@ -4034,6 +4034,8 @@ export interface components {
                 preview: string;
                 /** @description Whether this side sent it. */
                 mine: boolean;
+                /** @description There and true: an administrator has hidden it from both sides, and nothing says what it was. */
+                hidden?: boolean;
                 /** Format: date-time */
                 createdAt: string;
             } | null;
@@ -4095,6 +4097,8 @@ export interface components {
             replyToId: string | null;
             /** @description As its sender made it. */
             clientMessageId: string;
+            /** @description There and true: an administrator has hidden it from both sides, and nothing says what it was. */
+            hidden?: boolean;
             /** Format: date-time */
             createdAt: string;
         };

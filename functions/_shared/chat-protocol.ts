@@ -20,6 +20,8 @@ export type Message = {
   mediaUrl: string | null
   replyToId: string | null
   clientMessageId: string
+  /** An administrator has hidden it: `body` is empty, `mediaUrl` null. */
+  hidden?: boolean
   createdAt: string
 }
 
@@ -37,7 +39,7 @@ export type NewMessage = {
 }
 
 /** A message as a list of conversations shows it. */
-export type MessageSummary = Pick<Message, 'id' | 'seq' | 'type' | 'createdAt'> & {
+export type MessageSummary = Pick<Message, 'id' | 'seq' | 'type' | 'hidden' | 'createdAt'> & {
   /** The beginning of its text, or its kind in Arabic. */
   preview: string
   mine: boolean
@@ -84,6 +86,9 @@ export type Notified = {
   unread: number
 }
 
+/** A message that an administrator has hidden: nothing of it is to be shown any more. */
+export type MessageHidden = { conversationId: string; id: string; seq: number }
+
 export type ChatError = {
   code: string
   /** In Arabic, or in English for a client that sent `Accept-Language: en`. */
@@ -116,6 +121,7 @@ export type Outgoing = {
   conversation_updated: ConversationUpdated
   message_read: MessageRead
   notification: Notified
+  message_hidden: MessageHidden
   error: ChatError
   ack: unknown
 }

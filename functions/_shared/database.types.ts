@@ -460,6 +460,40 @@ isOneToOne: false
       referencedColumns: ["account_id","id"]
     }
                   ]
+                },"admin_act_kinds": {
+                  Row: {
+                    "act": string,"needs": string,"optional": (string)[],"required": (string)[],"target": string,"undone_by": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "act": string,"needs": string,"optional": (string)[],"required": (string)[],"target": string,"undone_by": string
+                  }
+                  Update: {
+                    "act"?: string,"needs"?: string,"optional"?: (string)[],"required"?: (string)[],"target"?: string,"undone_by"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
+                },"admin_acts": {
+                  Row: {
+                    "account_id": string | null,"act": string,"amount": number | null,"created_at": string,"done_at": string | null,"id": string,"note": string | null,"reason": string | null,"result": string | null,"state": string,"target": string,"to": string | null,"until": string | null,"version": number | null
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "account_id"?: string | null,"act": string,"amount"?: number | null,"created_at"?: string,"done_at"?: string | null,"id"?: string,"note"?: string | null,"reason"?: string | null,"result"?: string | null,"state"?: string,"target": string,"to"?: string | null,"until"?: string | null,"version"?: number | null
+                  }
+                  Update: {
+                    "account_id"?: string | null,"act"?: string,"amount"?: number | null,"created_at"?: string,"done_at"?: string | null,"id"?: string,"note"?: string | null,"reason"?: string | null,"result"?: string | null,"state"?: string,"target"?: string,"to"?: string | null,"until"?: string | null,"version"?: number | null
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "admin_acts_act_fkey"
+      columns: ["act"]
+isOneToOne: false
+      referencedRelation: "admin_act_kinds"
+      referencedColumns: ["act"]
+    }
+                  ]
                 },"admins": {
                   Row: {
                     "account_id": string,"created_at": string,"role": string
@@ -529,6 +563,12 @@ isOneToOne: false
       columns: ["property_id"]
 isOneToOne: true
       referencedRelation: "admin_listings_to_review"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "auctions_property_id_fkey"
+      columns: ["property_id"]
+isOneToOne: true
+      referencedRelation: "admin_properties"
       referencedColumns: ["id"]
     },{
       foreignKeyName: "auctions_property_id_fkey"
@@ -636,6 +676,12 @@ isOneToOne: false
       foreignKeyName: "conversations_property_id_fkey"
       columns: ["property_id"]
 isOneToOne: false
+      referencedRelation: "admin_properties"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "conversations_property_id_fkey"
+      columns: ["property_id"]
+isOneToOne: false
       referencedRelation: "properties"
       referencedColumns: ["id"]
     }
@@ -701,6 +747,12 @@ isOneToOne: false
       columns: ["property_id"]
 isOneToOne: false
       referencedRelation: "admin_listings_to_review"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "favorites_property_id_fkey"
+      columns: ["property_id"]
+isOneToOne: false
+      referencedRelation: "admin_properties"
       referencedColumns: ["id"]
     },{
       foreignKeyName: "favorites_property_id_fkey"
@@ -962,6 +1014,12 @@ isOneToOne: false
       foreignKeyName: "leads_property_id_fkey"
       columns: ["property_id"]
 isOneToOne: false
+      referencedRelation: "admin_properties"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "leads_property_id_fkey"
+      columns: ["property_id"]
+isOneToOne: false
       referencedRelation: "properties"
       referencedColumns: ["id"]
     }
@@ -994,20 +1052,26 @@ isOneToOne: false
       foreignKeyName: "media_property_id_fkey"
       columns: ["property_id"]
 isOneToOne: false
+      referencedRelation: "admin_properties"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "media_property_id_fkey"
+      columns: ["property_id"]
+isOneToOne: false
       referencedRelation: "properties"
       referencedColumns: ["id"]
     }
                   ]
                 },"messages": {
                   Row: {
-                    "body": string,"client_message_id": string,"conversation_id": string,"created_at": string,"id": string,"media_id": string | null,"reply_to_seq": number | null,"sender_identity_id": string,"seq": number,"type": string
+                    "body": string,"client_message_id": string,"conversation_id": string,"created_at": string,"hidden_at": string | null,"id": string,"media_id": string | null,"reply_to_seq": number | null,"sender_identity_id": string,"seq": number,"type": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "body": string,"client_message_id": string,"conversation_id": string,"created_at"?: string,"id"?: string,"media_id"?: string | null,"reply_to_seq"?: number | null,"sender_identity_id": string,"seq": number,"type": string
+                    "body": string,"client_message_id": string,"conversation_id": string,"created_at"?: string,"hidden_at"?: string | null,"id"?: string,"media_id"?: string | null,"reply_to_seq"?: number | null,"sender_identity_id": string,"seq": number,"type": string
                   }
                   Update: {
-                    "body"?: string,"client_message_id"?: string,"conversation_id"?: string,"created_at"?: string,"id"?: string,"media_id"?: string | null,"reply_to_seq"?: number | null,"sender_identity_id"?: string,"seq"?: number,"type"?: string
+                    "body"?: string,"client_message_id"?: string,"conversation_id"?: string,"created_at"?: string,"hidden_at"?: string | null,"id"?: string,"media_id"?: string | null,"reply_to_seq"?: number | null,"sender_identity_id"?: string,"seq"?: number,"type"?: string
                   }
                   Relationships: [
                     {
@@ -1250,6 +1314,12 @@ isOneToOne: false
       foreignKeyName: "price_history_property_id_fkey"
       columns: ["property_id"]
 isOneToOne: false
+      referencedRelation: "admin_properties"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "price_history_property_id_fkey"
+      columns: ["property_id"]
+isOneToOne: false
       referencedRelation: "properties"
       referencedColumns: ["id"]
     }
@@ -1314,14 +1384,14 @@ isOneToOne: true
                   ]
                 },"refunds": {
                   Row: {
-                    "admin_id": string | null,"amount": number,"created_at": string,"destination": string,"id": string,"invoice_id": string,"looked_up_at": string | null,"payment_id": string | null,"provider_ref": string | null,"reason": string,"settled_at": string | null,"state": string
+                    "admin_id": string | null,"amount": number,"asked": boolean,"created_at": string,"destination": string,"id": string,"invoice_id": string,"looked_up_at": string | null,"payment_id": string | null,"provider_ref": string | null,"reason": string,"settled_at": string | null,"state": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "admin_id"?: string | null,"amount": number,"created_at"?: string,"destination": string,"id"?: string,"invoice_id": string,"looked_up_at"?: string | null,"payment_id"?: string | null,"provider_ref"?: string | null,"reason": string,"settled_at"?: string | null,"state"?: string
+                    "admin_id"?: string | null,"amount": number,"asked"?: boolean,"created_at"?: string,"destination": string,"id"?: string,"invoice_id": string,"looked_up_at"?: string | null,"payment_id"?: string | null,"provider_ref"?: string | null,"reason": string,"settled_at"?: string | null,"state"?: string
                   }
                   Update: {
-                    "admin_id"?: string | null,"amount"?: number,"created_at"?: string,"destination"?: string,"id"?: string,"invoice_id"?: string,"looked_up_at"?: string | null,"payment_id"?: string | null,"provider_ref"?: string | null,"reason"?: string,"settled_at"?: string | null,"state"?: string
+                    "admin_id"?: string | null,"amount"?: number,"asked"?: boolean,"created_at"?: string,"destination"?: string,"id"?: string,"invoice_id"?: string,"looked_up_at"?: string | null,"payment_id"?: string | null,"provider_ref"?: string | null,"reason"?: string,"settled_at"?: string | null,"state"?: string
                   }
                   Relationships: [
                     {
@@ -1429,6 +1499,12 @@ isOneToOne: false
       columns: ["property_id"]
 isOneToOne: false
       referencedRelation: "admin_listings_to_review"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "reviews_property_id_fkey"
+      columns: ["property_id"]
+isOneToOne: false
+      referencedRelation: "admin_properties"
       referencedColumns: ["id"]
     },{
       foreignKeyName: "reviews_property_id_fkey"
@@ -1615,7 +1691,7 @@ isOneToOne: false
                   ]
                 },"admin_identities_to_verify": {
                   Row: {
-                    "account_email": string | null,"account_id": string,"account_phone": string | null,"claims": string | null,"created_at": string,"email": string | null,"id": string,"licence_expires_on": string,"licence_no": string,"name_ar": string,"name_en": string | null,"phone": string | null,"type": string
+                    "account_email": string | null,"account_id": string,"account_phone": string | null,"claims": string | null,"created_at": string,"email": string | null,"id": string,"licence_expires_on": string,"licence_no": string,"name_ar": string,"name_en": string | null,"phone": string | null,"phone_as_typed": string | null,"type": string
                   }
                   ComputedFields: never
                   Relationships: [
@@ -1661,9 +1737,47 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"admin_properties": {
+                  Row: {
+                    "account_id": string,"account_phone": string | null,"area_id": string | null,"created_at": string,"expires_at": string | null,"has_changes": boolean | null,"id": string,"kind": string | null,"owner": string,"owner_identity_id": string,"owner_type": string,"phone_as_typed": string | null,"price": number | null,"published_at": string | null,"ref_no": string | null,"reports": number | null,"status": string,"status_reason": string | null,"title_ar": string | null,"type": string,"version": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    {
+      foreignKeyName: "identities_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "accounts"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "identities_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "identities_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_users"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "properties_owner_identity_id_fkey"
+      columns: ["owner_identity_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "properties_owner_identity_id_fkey"
+      columns: ["owner_identity_id"]
+isOneToOne: false
+      referencedRelation: "identities"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"admin_reports": {
                   Row: {
-                    "created_at": string,"id": string,"note": string | null,"reason": string,"reporter": string,"reporter_account_id": string,"reports_of_it": number | null,"target_id": string,"target_type": string
+                    "about": string | null,"account_id": string | null,"created_at": string,"id": string,"note": string | null,"reason": string,"reporter": string,"reporter_account_id": string,"reports_of_it": number | null,"says": string | null,"target_id": string,"target_type": string
                   }
                   ComputedFields: never
                   Relationships: [
@@ -1689,7 +1803,7 @@ isOneToOne: false
                   ]
                 },"admin_users": {
                   Row: {
-                    "created_at": string,"delete_at": string | null,"email": string | null,"id": string,"identities": string | null,"is_admin": boolean | null,"last_sign_in_at": string | null,"name": string | null,"phone": string | null,"status": string,"status_reason": string | null,"suspended_until": string | null
+                    "created_at": string,"delete_at": string | null,"email": string | null,"id": string,"identities": string | null,"is_admin": boolean | null,"last_sign_in_at": string | null,"name": string | null,"phone": string | null,"phone_as_typed": string | null,"status": string,"status_reason": string | null,"suspended_until": string | null
                   }
                   ComputedFields: never
                   Relationships: [

@@ -374,6 +374,7 @@ export const backendSignatures = {
   purge_auth_audit: {},
   purge_codes: {},
   purge_deleted_listings: {},
+  purge_hidden_words: {},
   purge_idempotency_keys: {},
   purge_known_addresses: {},
   purge_leads: {},
@@ -411,7 +412,7 @@ export const backendSignatures = {
   refund_answered: { refund_id: 'uuid', provider_ref: 'text', status: 'text' },
   refund_order: { refund_id: 'uuid' },
   refuse: { status: 'integer', code: 'text', detail: 'jsonb?', by_hand: 'text?' },
-  refuse_field: { path: 'text', code: 'text', status: 'integer?' },
+  refuse_field: { path: 'text', code: 'text', status: 'integer?', by_hand: 'text?' },
   refuse_rate: { rate: 'text', path: 'text?' },
   register_phone: {
     phone: 'text',
@@ -430,6 +431,7 @@ export const backendSignatures = {
   renew_plans: {},
   report_missing_rows: {},
   report_refused_password: {},
+  report_waiting_acts: {},
   request_code: {
     purpose: 'text',
     identifier: 'text',

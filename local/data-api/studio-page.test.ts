@@ -17,7 +17,7 @@ test.runIf(hasStack && hasBrowser)(
       const page = await browser.newPage()
       const field = (name: string) =>
         page.locator('#fields label').filter({ hasText: new RegExp(`^${name} `) }).locator(
-          'textarea',
+          'textarea, select',
         )
       const filter = async (column: string, value: string) => {
         await page.locator('tbody tr').first().waitFor()
@@ -40,6 +40,13 @@ test.runIf(hasStack && hasBrowser)(
       await field('status').fill('deleted')
       await page.getByRole('button', { name: 'Save' }).click()
       await expect.poll(() => page.locator('#refused').textContent()).toContain('Authentication')
+      // Where one looks after pressing Save, however far one has scrolled.
+      for (const place of [0, 100_000]) {
+        await page.locator('#editor').evaluate((editor, top) => editor.scrollTo({ top }), place)
+        const { y, height } = (await page.locator('#refused').boundingBox())!
+        expect(y).toBeGreaterThan(0)
+        expect(y + height).toBeLessThanOrEqual(page.viewportSize()!.height)
+      }
       await page.getByRole('button', { name: 'Cancel' }).click()
 
       await page.goto(`${studio}/#public.areas`) // a key of two columns
@@ -49,6 +56,46 @@ test.runIf(hasStack && hasBrowser)(
       await expect.poll(() => page.locator('tbody tr').count()).toBe(1)
       await page.locator('tbody tr').click()
       await expect.poll(() => field('governorate_id').inputValue()).toBe('hawalli')
+    } finally {
+      await browser.close()
+    }
+  },
+)
+
+test.runIf(hasStack && hasBrowser)(
+  'views and acts come first, and an act is chosen, typed, carried out or refused',
+  { timeout: 60_000 },
+  async () => {
+    const admin = await signUpAdmin()
+    const person = await signUp()
+    const browser = await openBrowser()
+    try {
+      const page = await browser.newPage()
+      const field = (name: string) =>
+        page.locator('#fields label').filter({ hasText: new RegExp(`^${name} `) }).locator(
+          'textarea, select',
+        )
+      await page.goto(`${studio}/#public.admin_acts`)
+      await page.locator('nav a').first().waitFor()
+      const names = await page.locator('nav a').allTextContents()
+      const first = names.filter((name) => name.startsWith('admin_'))
+      expect(first).toContain('admin_properties')
+      expect(names.slice(0, first.length)).toEqual(first)
+
+      await page.getByRole('button', { name: 'New row' }).click()
+      expect(await page.locator('#about').textContent()).toContain('Add a row, and the act is done')
+      expect(await field('act').locator('option').allTextContents()).toEqual(
+        expect.arrayContaining([expect.stringContaining('ban_account: ')]),
+      )
+      await field('act').selectOption('ban_account')
+      await field('target').fill(person.identifier)
+      await page.getByRole('button', { name: 'Save' }).click()
+      await expect.poll(() => page.locator('#refused').textContent()).toMatch(/^reason is missing/)
+      await field('reason').fill('من الصفحة')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await expect.poll(() => page.locator('dialog[open]').count()).toBe(0)
+      expect((await admin.get(`/admin/users/${person.id}`)).body.user)
+        .toMatchObject({ status: 'banned', statusReason: 'من الصفحة' })
     } finally {
       await browser.close()
     }

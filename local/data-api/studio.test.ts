@@ -162,13 +162,17 @@ test('a table has its own key and comments, whatever another schema calls alike'
       { schema: 'public', table: 'rates', columns: ['a', 'b'] },
       { schema: 'private', table: 'rates', columns: ['rule'] },
     ],
+    foreign_keys: [
+      { schema: 'public', table: 'rates', column: 'a', ref_table: 'seen', ref_column: 'b' },
+    ],
     comments: [
       { schema: 'private', table: 'rates', text: 'Limits.' },
       { schema: 'private', table: 'rates', column: 'rule', text: 'Its name.' },
     ],
   })
   expect(one).toMatchObject({ key: ['rule'], comment: 'Limits.', columns: [{ name: 'rule' }] })
-  expect(one!.columns[0]!.comment).toBe('Its name.')
+  expect(one!.columns[0]!).toMatchObject({ comment: 'Its name.', rows: undefined })
+  expect(other!.columns[0]!.rows).toEqual({ schema: 'public', name: 'seen', column: 'b' })
   expect(other).toMatchObject({ key: ['a', 'b'], columns: [{ name: 'a' }] })
   expect(other!.comment).toBe(undefined)
   expect(view).toMatchObject({ name: 'seen', key: [] })

@@ -11,11 +11,20 @@ type Fetch = (request: Request) => Response | Promise<Response>
 type Named = { schema: string; name: string }
 type Column = { schema: string; table: string; name: string; type: string; is_generated: boolean }
 type Comment = { schema: string; table: string; column?: string; text: string }
+type ForeignKey = {
+  schema: string
+  table: string
+  column: string
+  ref_schema?: string
+  ref_table: string
+  ref_column: string
+}
 type Catalogue = {
   tables: Named[]
   views: Named[]
   columns: Column[]
   primary_keys: { schema: string; table: string; columns: string[] }[]
+  foreign_keys: ForeignKey[]
   comments: Comment[]
 }
 
@@ -43,12 +52,22 @@ export async function answerStudio(request: Request, fetch: Fetch, sql: Sql): Pr
   return new Response(text, { headers: { 'content-type': `${type}; charset=utf-8` } })
 }
 
-/** Tables and views with their columns, keys and comments. A view has no key: it is not edited. */
+/**
+ * Tables and views with their columns, keys and comments, and where the values of a column are rows of
+ * another table. A view has no key: it is not edited.
+ */
 export function tablesOf(found: Catalogue) {
   const commentOf = ({ schema, name }: Named, column?: string) =>
     found.comments.find((comment) =>
       comment.schema === schema && comment.table === name && comment.column === column
     )?.text
+  const rowsOf = (table: Column) => {
+    const key = found.foreign_keys.find(({ schema, table: name, column }) =>
+      schema === table.schema && name === table.table && column === table.name
+    )
+    return key &&
+      { schema: key.ref_schema ?? key.schema, name: key.ref_table, column: key.ref_column }
+  }
   return [...found.tables, ...found.views]
     .filter(({ schema }) => schema !== 'extensions')
     .map((table) => ({
@@ -61,11 +80,12 @@ export function tablesOf(found: Catalogue) {
         )?.columns ?? [],
       columns: found.columns
         .filter((column) => column.schema === table.schema && column.table === table.name)
-        .map(({ name, type, is_generated }) => ({
-          name,
-          type,
-          generated: is_generated,
-          comment: commentOf(table, name),
+        .map((column) => ({
+          name: column.name,
+          type: column.type,
+          generated: column.is_generated,
+          comment: commentOf(table, column.name),
+          rows: rowsOf(column),
         })),
     }))
 }

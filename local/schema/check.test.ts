@@ -67,7 +67,13 @@ describe('ISO-01 catalogue of protections', () => {
     create view public.planted_view as select * from public.planted;
     create materialized view public.planted_copy as select 1 as one;
     create function api.planted() returns integer language sql security definer as 'select 1';
-    grant execute on function api.planted to public;`
+    grant execute on function api.planted to public;
+    create function private.planted() returns trigger language plpgsql set search_path = ''
+      as 'begin new.note := 1; return new; end';
+    create trigger planted before insert on public.planted
+      for each row execute function private.planted();
+    create trigger planted_too before insert or update on public.planted
+      for each row execute function private.planted();`
 
   test('reports a planted table, view and function for every convention', async () => {
     const url = await planted('bad_catalogue', bad)

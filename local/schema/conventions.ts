@@ -29,6 +29,25 @@ export const conventions: Convention[] = [
       and not exists (select from pg_policy where polrelid = pg_class.oid)`,
   },
   {
+    name:
+      'where several triggers come before a row, one that changes it says whether their order matters',
+    query: `select changing.tgname || ' on ' || changing.tgrelid::regclass
+      from pg_trigger as changing
+      join pg_class on pg_class.oid = changing.tgrelid
+      -- Nobody but their owners comments on the tables of Supabase's services.
+      join pg_namespace on pg_namespace.oid = relnamespace and nspname in ${ours}
+      join pg_proc on pg_proc.oid = changing.tgfoid
+      where not changing.tgisinternal and changing.tgtype & 3 = 3 and changing.tgname !~ '^[_~]'
+        and prosrc ~ '\\mnew(\\.\\w+)? :=|\\minto (strict )?new\\M'
+        and obj_description(changing.oid, 'pg_trigger') is null
+        and exists (
+          select from pg_trigger as other
+          where other.tgrelid = changing.tgrelid and other.oid <> changing.oid
+            and other.tgtype & 3 = 3 and other.tgtype & changing.tgtype & 28 <> 0
+            and other.tgname !~ '^[_~]'
+        )`,
+  },
+  {
     // A body of the SQL standard is read when the function is made, whatever the search_path then
     // is.
     name: 'every function has a fixed search_path, or a body that needs none',

@@ -19,8 +19,9 @@ comment on function private.refuse is
   'Raises an error of the contract (section 9): HTTP status, stable code, further fields of the '
   'answer, and the sentence that it is for whoever caused it by hand.';
 
-create function private.refuse_field(path text, code text, status integer default 422)
-  returns void
+create function private.refuse_field(
+  path text, code text, status integer default 422, by_hand text default null
+) returns void
   language plpgsql
   set search_path = ''
 as $$
@@ -30,7 +31,8 @@ begin
     case when code in ('invalid', 'required', 'unknown', 'too_big', 'self') then 'validation_failed'
       else code end,
     jsonb_build_object('fields', jsonb_build_array(
-      jsonb_build_object('path', path, 'code', code))));
+      jsonb_build_object('path', path, 'code', code))),
+    by_hand);
 end
 $$;
 comment on function private.refuse_field is

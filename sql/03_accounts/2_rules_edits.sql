@@ -26,12 +26,13 @@ create trigger accounts_abide_by_their_state
   before update of status on public.accounts
   for each row when (old.status is distinct from new.status)
   execute function private.apply_account_state();
+comment on trigger accounts_abide_by_their_state on public.accounts is 'In any order.';
 create trigger accounts_are_not_deleted_by_hand
   before update of status on public.accounts
   for each row when (old.status <> 'deleted' and new.status = 'deleted')
   execute function private.refuse_edit(
-    'An account is deleted with its sign-in: DELETE /admin/users/:id, or delete the user under '
-    'Authentication.');
+    'An account is deleted with its sign-in: add a row to admin_acts with act delete_account, or '
+    'delete the user under Authentication.');
 
 create function private.apply_identity_state() returns trigger
   language plpgsql
@@ -62,14 +63,15 @@ create trigger identities_abide_by_their_state
   before update of status on public.identities
   for each row when (old.status is distinct from new.status)
   execute function private.apply_identity_state();
+comment on trigger identities_abide_by_their_state on public.identities is 'In any order.';
 create trigger identities_of_people_close_with_their_account
   before update of status on public.identities
   for each row when (
     new.type = 'individual' and old.status <> 'closed' and new.status = 'closed'
   )
   execute function private.refuse_edit(
-    'A person''s own identity closes with the account: DELETE /admin/users/:id, or delete the user '
-    'under Authentication.');
+    'A person''s own identity closes with the account: add a row to admin_acts with act '
+    'delete_account, or delete the user under Authentication.');
 
 -- A name is kept in two places: changing the one that was written changes the one that is shown.
 create function private.sync_display_name() returns trigger

@@ -9,8 +9,8 @@ begin
   -- Auth answers a ban before it compares the password, and leaves access tokens alive.
   if coalesce(current_setting('edits.by', true), '') = '' then
     raise exception using errcode = 'PT409', message =
-      'Auth''s own ban is not used: set accounts.status to banned or suspended, or PATCH '
-      '/admin/users/:id/status. All access ends at once then, and the person reads why.';
+      'Auth''s own ban is not used: set accounts.status to banned or suspended, or add a row to '
+      'admin_acts with act ban_account. All access ends at once then, and the person reads why.';
   end if;
   return new;
 end

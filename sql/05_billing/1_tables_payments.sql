@@ -124,6 +124,7 @@ create table public.refunds (
   reason text not null
     constraint refunds_reason_length check (char_length(reason) between 1 and 500),
   admin_id uuid,
+  asked boolean not null default true,
   provider_ref text,
   created_at timestamptz not null default now(),
   looked_up_at timestamptz,
@@ -140,7 +141,10 @@ comment on column public.refunds.payment_id is
 comment on column public.refunds.destination is 'wallet, or source: the card or account that paid.';
 comment on column public.refunds.state is
   'requested at the provider, settled, or rejected by it. The first two count as refunded.';
-comment on column public.refunds.admin_id is 'Who decided it; null for one made at the provider.';
+comment on column public.refunds.admin_id is
+  'Who decided it; null by a row of admin_acts, whose id it has, and for one made at the provider.';
+comment on column public.refunds.asked is
+  'Whether an admin asked for it; else it was made at the provider.';
 comment on column public.refunds.provider_ref is 'The provider''s id of the refund.';
 comment on column public.refunds.looked_up_at is 'When the provider was last asked about it.';
 create index refunds_invoice_idx on public.refunds (invoice_id);

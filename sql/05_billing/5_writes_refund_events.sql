@@ -49,8 +49,10 @@ begin
   if payment.captured_at is null or not amount between 0.001 and room then
     return null;
   end if;
-  insert into public.refunds (invoice_id, payment_id, destination, amount, reason, provider_ref)
-  values (invoice.id, payment.id, 'source', amount, 'made at the provider', answer ->> 'refundRef')
+  insert into public.refunds (
+    invoice_id, payment_id, destination, amount, reason, asked, provider_ref)
+  values (invoice.id, payment.id, 'source', amount, 'made at the provider', false,
+    answer ->> 'refundRef')
   returning id into made;
   if private.went_to_wallet(invoice, payment) then
     select wallets.balance into available from public.wallets

@@ -19,7 +19,7 @@ begin
   select * into payment from public.payments where payments.id = refund.payment_id;
   from_wallet := case
     when not private.went_to_wallet(invoice, payment) then private.system_account('sales')
-    when refund.admin_id is null then private.wallet_of(invoice.identity_id)
+    when not refund.asked then private.wallet_of(invoice.identity_id)
     else private.wallet_of(invoice.identity_id, 'held')
   end;
   perform private.move_money(
@@ -28,7 +28,7 @@ begin
       else private.system_account('provider') end,
     refund.amount, 'refund', 'refund', refund.id, invoice.id,
     -- The provider has paid it back, whatever the wallet still holds.
-    case when refund.admin_id is null then private.system_account('adjustments') end);
+    case when not refund.asked then private.system_account('adjustments') end);
   update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
   -- A surplus payment is no part of the invoice.
   if payment.state is distinct from 'surplus' then
@@ -51,22 +51,20 @@ $$;
 comment on function private.book_refund is
   'Books a refund: ledger, invoice, and what the invoice delivered once all of it is refunded.';
 
-create function private.start_refund(
-  invoice_id uuid, amount numeric, destination text, reason text, payment_id uuid default null
-) returns json
+create function private.make_refund(
+  admin_id uuid, refund_id uuid, invoice_id uuid, amount numeric, destination text, reason text,
+  payment_id uuid, may_ask boolean
+) returns void
   language plpgsql
   security definer -- an admin refunds what another has paid
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.require_admin();
-  may_ask boolean := nullif(current_setting('facade.provider', true), '') is not null;
   invoice public.invoices;
   payment public.payments;
   -- Paid after the invoice was paid, so it went to the wallet.
   is_surplus boolean;
   room numeric := 0;
-  made uuid;
 begin
   invoice := private.lock_invoice(invoice_id);
   if invoice.id is null then
@@ -74,9 +72,9 @@ begin
   end if;
   select * into payment from public.payments
   where payments.invoice_id = invoice.id
-    and case when start_refund.payment_id is null then payments.state = 'captured'
-      else payments.id = start_refund.payment_id and payments.captured_at is not null end;
-  if start_refund.payment_id is not null and payment.id is null then
+    and case when make_refund.payment_id is null then payments.state = 'captured'
+      else payments.id = make_refund.payment_id and payments.captured_at is not null end;
+  if make_refund.payment_id is not null and payment.id is null then
     perform private.refuse_field('paymentId', 'invalid');
   end if;
   is_surplus := payment.state is not distinct from 'surplus';
@@ -87,37 +85,61 @@ begin
   end if;
   if room = 0 then
     perform private.refuse(409, 'status_transition_invalid',
-      jsonb_build_object('from', invoice.state, 'to', 'refunded'));
+      jsonb_build_object('from', invoice.state, 'to', 'refunded'),
+      format('Nothing is left to refund of %s, which is %s.', invoice.number,
+        replace(invoice.state, '_', ' ')));
   end if;
   amount := coalesce(amount, room);
   if amount <= 0 or amount > room or amount <> round(amount, 3) then
-    perform private.refuse_field('amount', 'amount_out_of_range');
+    perform private.refuse_field('amount', 'amount_out_of_range', by_hand => format(
+      'amount is more than 0 and at most %s, what is left of %s, in dinars with three decimals; '
+      'empty is all of that.', private.kwd_text(room), invoice.number));
   end if;
   -- What went to the wallet cannot be refunded to it, and what came from it has no other source.
-  if start_refund.destination not in ('wallet', 'source')
-    or start_refund.destination = 'wallet' and private.went_to_wallet(invoice, payment)
-    or start_refund.destination = 'source' and payment.id is null then
-    perform private.refuse_field('to', 'invalid');
-  elsif start_refund.destination = 'source' and not may_ask then
+  if make_refund.destination not in ('wallet', 'source')
+    or make_refund.destination = 'wallet' and private.went_to_wallet(invoice, payment)
+    or make_refund.destination = 'source' and payment.id is null then
+    perform private.refuse_field('to', 'invalid', by_hand => case make_refund.destination
+      when 'wallet' then 'The money of this invoice lies in the wallet: "to" is source.'
+      when 'source' then 'This invoice was paid from the wallet: "to" is wallet.'
+      else '"to" is wallet or source.' end);
+  elsif make_refund.destination = 'source' and not may_ask then
     perform private.refuse(503, 'payment_not_configured');
   end if;
 
   perform private.audit('invoice.refund', 'invoice', invoice.id, reason,
     jsonb_build_object('state', invoice.state, 'refunded', invoice.refunded),
     jsonb_strip_nulls(jsonb_build_object(
-      'amount', amount, 'to', start_refund.destination, 'paymentId', start_refund.payment_id)));
-  insert into public.refunds (invoice_id, payment_id, destination, amount, reason, admin_id)
-  values (invoice.id, payment.id, start_refund.destination, start_refund.amount,
-    start_refund.reason, caller_id)
-  returning id into made;
-  if start_refund.destination = 'wallet' then
-    perform private.book_refund(made);
+      'amount', amount, 'to', make_refund.destination, 'paymentId', make_refund.payment_id)));
+  insert into public.refunds (id, invoice_id, payment_id, destination, amount, reason, admin_id)
+  values (refund_id, invoice.id, payment.id, make_refund.destination, make_refund.amount,
+    make_refund.reason, make_refund.admin_id);
+  if make_refund.destination = 'wallet' then
+    perform private.book_refund(refund_id);
   elsif private.went_to_wallet(invoice, payment) then
     perform private.move_money(
       private.wallet_of(invoice.identity_id), private.wallet_of(invoice.identity_id, 'held'),
-      amount, 'hold', 'hold', made, invoice.id);
+      amount, 'hold', 'hold', refund_id, invoice.id);
   end if;
-  return private.refund_answer(made);
+end
+$$;
+comment on function private.make_refund is
+  'Refunds an invoice under this id, for an admin or, where that is null, by a row of admin_acts. '
+  'may_ask: whether a provider can be asked.';
+
+create function private.start_refund(
+  invoice_id uuid, amount numeric, destination text, reason text, payment_id uuid default null
+) returns json
+  language plpgsql
+  security definer -- calls what is closed to clients, for an admin
+  set search_path = ''
+as $$
+declare
+  refund_id constant uuid := gen_random_uuid();
+begin
+  perform private.make_refund(private.require_admin(), refund_id, invoice_id, amount, destination,
+    reason, payment_id, nullif(current_setting('facade.provider', true), '') is not null);
+  return private.refund_answer(refund_id);
 end
 $$;
 comment on function private.start_refund is 'See api.refund_invoice.';

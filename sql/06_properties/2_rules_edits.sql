@@ -43,3 +43,4 @@ create trigger properties_edited_are_another_version
   before update on public.properties
   for each row when (session_user <> 'facade')
   execute function private.on_property_edited();
+comment on trigger properties_edited_are_another_version on public.properties is 'In any order.';

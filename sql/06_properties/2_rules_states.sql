@@ -105,12 +105,15 @@ $$;
 comment on function private.enter_property_state is
   'Fills in what belongs to the state that a listing enters, or says why it cannot enter it.';
 
--- Triggers run in the order of their names, these first: others depend on the state.
 create trigger properties_abide_by_their_state_on_insert
   before insert on public.properties
   for each row execute function private.enter_property_state();
+comment on trigger properties_abide_by_their_state_on_insert on public.properties is
+  'Before properties_start, by its name: whether a listing is shown follows from its state.';
 create trigger properties_abide_by_their_state
   before update of status on public.properties
   for each row when (old.status is distinct from new.status)
   execute function private.enter_property_state();
+comment on trigger properties_abide_by_their_state on public.properties is
+  'Before properties_are_listed, by its name: whether a listing is shown follows from its state.';
 

@@ -47,6 +47,8 @@ comment on function private.copy_owner_to_listing is
 create trigger properties_start
   before insert on public.properties
   for each row execute function private.copy_owner_to_listing();
+comment on trigger properties_start on public.properties is
+  'After properties_abide_by_their_state_on_insert, by its name.';
 
 create function private.set_listed() returns trigger
   language plpgsql
@@ -69,6 +71,8 @@ comment on function private.set_listed is
 create trigger properties_are_listed
   before update of status, owner_active, listed on public.properties
   for each row execute function private.set_listed();
+comment on trigger properties_are_listed on public.properties is
+  'After properties_abide_by_their_state, by its name.';
 
 -- Without a search_path, as private.may_act (03_accounts/2_rules_access.sql), so that reads inline
 -- it.

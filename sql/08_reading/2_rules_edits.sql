@@ -77,6 +77,7 @@ comment on function private.check_reading_word is
 create trigger reading_words_are_understood
   before insert or update on private.reading_words
   for each row execute function private.check_reading_word();
+comment on trigger reading_words_are_understood on private.reading_words is 'In any order.';
 create trigger reading_names_are_written_elsewhere
   before update on private.reading_words
   for each row when (old.is_name or new.is_name)

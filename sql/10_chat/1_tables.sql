@@ -60,6 +60,7 @@ create table public.messages (
   body text not null constraint messages_body_is_short check (char_length(body) <= 4000),
   media_id uuid references public.media (id),
   reply_to_seq bigint,
+  hidden_at timestamptz,
   created_at timestamptz not null default clock_timestamp(),
   constraint messages_are_numbered_once unique (conversation_id, seq),
   constraint messages_are_sent_once unique (conversation_id, sender_identity_id, client_message_id),
@@ -70,7 +71,7 @@ create table public.messages (
   constraint messages_of_pictures_have_one check ((type = 'image') = (media_id is not null))
 );
 comment on table public.messages is
-  'Messages. Rows are added, never changed. Goes with the conversation.';
+  'Messages. Rows are added; an admin alone hides one. Goes with the conversation.';
 comment on column public.messages.seq is 'Its number in the conversation, from 1, without gaps.';
 comment on column public.messages.client_message_id is
   'Given by the sender: the same one sent again is the same message.';
@@ -78,9 +79,13 @@ comment on column public.messages.body is
   'The text; of an image its caption, perhaps empty; of a location "lat,lng" in degrees; of a '
   'property its id.';
 comment on column public.messages.reply_to_seq is 'Number of the message that it answers.';
+comment on column public.messages.hidden_at is
+  'Since when neither side sees what it says; 180 days later the words go.';
 create index messages_media_idx on public.messages (media_id) where media_id is not null;
 create index messages_reply_idx on public.messages (conversation_id, reply_to_seq)
   where reply_to_seq is not null;
+create index messages_hidden_idx on public.messages (hidden_at)
+  where hidden_at is not null and body <> '';
 
 create table public.blocks (
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -135,8 +140,9 @@ create policy "participants see their conversations" on public.conversations
   using (id in (select private.my_conversations()));
 create policy "participants see themselves" on public.participants for select to authenticated
   using (identity_id = (select private.identity_id()));
-create policy "participants see the messages" on public.messages for select to authenticated
-  using (conversation_id in (select private.my_conversations()));
+create policy "participants see the messages that are not hidden" on public.messages
+  for select to authenticated
+  using (hidden_at is null and conversation_id in (select private.my_conversations()));
 create policy "people see whom they blocked" on public.blocks for select to authenticated
   using (account_id = (select private.account_id()));
 

@@ -32,7 +32,7 @@ declare
   reply_to_id uuid;
 begin
   -- Looked for only where there is something: this happens several times with every message.
-  if message.media_id is not null then
+  if message.media_id is not null and message.hidden_at is null then
     select private.media_url(media.bucket, media.name) into media_url from public.media
     where media.id = message.media_id and media.discarded_at is null;
   end if;
@@ -47,12 +47,12 @@ begin
     'conversationId', message.conversation_id,
     'senderIdentityId', message.sender_identity_id,
     'type', message.type,
-    'body', message.body,
+    'body', case when message.hidden_at is null then message.body else '' end,
     'mediaUrl', media_url,
     'replyToId', reply_to_id,
     'clientMessageId', message.client_message_id,
     'createdAt', message.created_at
-  );
+  ) || case when message.hidden_at is null then '{}' else '{"hidden": true}'::jsonb end;
 end
 $$;
 comment on function private.message_json is 'A message; the same for both participants.';
@@ -63,7 +63,8 @@ create function private.message_preview(message public.messages) returns text
   set search_path = ''
 as $$
 begin
-  return case message.type
+  return case case when message.hidden_at is null then message.type else 'hidden' end
+    when 'hidden' then 'رسالة محجوبة'
     when 'text' then left(message.body, 100)
     when 'image' then coalesce(nullif(left(message.body, 100), ''), 'صورة')
     when 'location' then 'موقع'
@@ -72,7 +73,8 @@ begin
 end
 $$;
 comment on function private.message_preview is
-  'The beginning of a message for a list, 100 characters; of what has no text its kind in Arabic.';
+  'The beginning of a message for a list, 100 characters; of what has no text, or a hidden one, its '
+  'kind in Arabic.';
 
 create function private.message_summary(message public.messages, identity_id uuid) returns jsonb
   language plpgsql
@@ -87,7 +89,7 @@ begin
     'preview', private.message_preview(message),
     'mine', message.sender_identity_id = message_summary.identity_id,
     'createdAt', message.created_at
-  );
+  ) || case when message.hidden_at is null then '{}' else '{"hidden": true}'::jsonb end;
 end
 $$;
 comment on function private.message_summary is

@@ -26,7 +26,8 @@ comment on column public.audit.action is 'What was done, such as account.status.
 comment on column public.audit.target_type is 'account, identity, property, invoice …';
 comment on column public.audit.target_id is 'Null where the target has no id.';
 comment on column public.audit.before is 'The values that changed, as they were.';
-comment on column public.audit.after is 'The same values since then.';
+comment on column public.audit.after is
+  'The same values since then; act is the row of admin_acts that did it.';
 create index audit_at_idx on public.audit (at, id);
 create index audit_target_idx on public.audit (target_id, at, id);
 create index audit_target_type_idx on public.audit (target_type, at, id);

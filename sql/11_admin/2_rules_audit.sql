@@ -24,9 +24,13 @@ create function private.audit(
   security definer -- writes a closed table
   set search_path = ''
 as $$
+declare
+  act_id constant text := nullif(current_setting('audit.act', true), '');
 begin
   insert into public.audit (actor_id, action, target_type, target_id, reason, before, after)
-  values (private.account_id(), action, target_type, target_id, reason, before, after);
+  values (private.account_id(), action, target_type, target_id, reason, before,
+    case when act_id is null then after
+      else coalesce(after, '{}') || jsonb_build_object('act', act_id) end);
   -- The triggers below leave out what has been recorded.
   perform set_config('audit.recorded',
     concat_ws(' ', nullif(current_setting('audit.recorded', true), ''), target_id), true);

@@ -11,7 +11,8 @@ declare
   given constant text := private.tidy(reason);
 begin
   if (char_length(given) between 2 and 500 and private.is_clean(given)) is not true then
-    perform private.refuse_field('reason', 'invalid');
+    perform private.refuse_field('reason', 'invalid', by_hand =>
+      'reason is 2 to 500 characters on one line.');
   end if;
   return given;
 end

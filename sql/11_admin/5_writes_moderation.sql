@@ -1,5 +1,18 @@
 -- What an admin does about what waits: a listing, or a company or office, is approved, rejected,
--- suspended, restored; a report is upheld, which suspends its listing or hides its review, or dismissed.
+-- suspended, restored; a report is upheld, which suspends its listing or hides its review or message,
+-- or dismissed.
+
+create function private.transition_sentence(kind text, status text, allowed text[]) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select format('The %s is %s: %s.', kind, replace(status, '_', ' '), case when allowed = '{}'
+    then 'nothing more is decided about it'
+    else 'what can be done is ' || array_to_string(allowed, ', ') end)
+$$;
+comment on function private.transition_sentence is
+  'Why a decision does not go through, for whoever made it by hand.';
 
 create function private.moderate_property(
   property public.properties, decision text, reason text, version integer
@@ -9,12 +22,12 @@ create function private.moderate_property(
   set search_path = ''
 as $$
 begin
-  if version is not null then
-    property := private.lock_to_decide(property.id, version);
-  end if;
+  property := private.lock_to_decide(property.id, version);
   if not decision = any (private.property_decisions(property)) then
     perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
-      'from', property.status, 'allowed', private.property_decisions(property)));
+      'from', property.status, 'allowed', private.property_decisions(property)),
+      private.transition_sentence('listing', property.status,
+        private.property_decisions(property)));
   end if;
   perform private.audit('property.' || decision, 'property', property.id, reason,
     jsonb_build_object('status', property.status), null);
@@ -35,8 +48,8 @@ begin
 end
 $$;
 comment on function private.moderate_property is
-  'Applies a decision to a listing; what it calls locks the listing, after its owner''s quota. With '
-  'another version than the listing has: 409 version_conflict.';
+  'Applies a decision to a listing, which it locks after its owner''s quota. With another version than '
+  'the listing has: 409 version_conflict.';
 
 create function private.moderate_identity(
   identity public.identities, decision text, reason text
@@ -48,7 +61,9 @@ as $$
 begin
   if not decision = any (private.identity_moderation(identity)) then
     perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
-      'from', identity.status, 'allowed', private.identity_moderation(identity)));
+      'from', identity.status, 'allowed', private.identity_moderation(identity)),
+      private.transition_sentence('identity', identity.status,
+        private.identity_moderation(identity)));
   end if;
   identity := private.apply_identity_decision(identity, case decision
     when 'reject' then 'rejected' when 'suspend' then 'suspended' else 'active' end, reason);
@@ -71,7 +86,8 @@ begin
   if report.status <> 'open' or decision not in ('uphold', 'dismiss') then
     perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
       'from', report.status,
-      'allowed', case report.status when 'open' then '["uphold","dismiss"]' else '[]' end::jsonb));
+      'allowed', case report.status when 'open' then '["uphold","dismiss"]' else '[]' end::jsonb),
+      private.transition_sentence('report', report.status, '{}'));
   end if;
   perform private.audit('report.status', 'report', report.id, reason,
     jsonb_build_object('status', report.status), jsonb_build_object('status', outcome));
@@ -98,9 +114,14 @@ begin
     where properties.id = new.target_id
       and 'suspend' = any (private.property_decisions(properties));
   elsif new.status = 'upheld' and new.target_type = 'review' then
-    perform private.audit('review.hidden', 'review', new.target_id, new.status_reason);
+    perform private.audit('review.hidden', 'review', reviews.id, new.status_reason)
+    from public.reviews where reviews.id = new.target_id and reviews.hidden_at is null;
     update public.reviews set hidden_at = now()
     where reviews.id = new.target_id and reviews.hidden_at is null;
+  elsif new.status = 'upheld' and new.target_type = 'message' then
+    perform private.audit('message.hidden', 'message', messages.id, new.status_reason),
+      private.hide_message(messages.id)
+    from public.messages where messages.id = new.target_id and messages.hidden_at is null;
   end if;
   -- Others who reported the same are answered with it.
   update public.reports set status = new.status, status_reason = new.status_reason
@@ -111,13 +132,34 @@ end
 $$;
 comment on function private.apply_report_decision is
   'When a report is decided, by the API or in Studio, so are all others about the same thing; '
-  'when it is upheld, the listing is suspended or the review hidden.';
+  'when it is upheld, the listing is suspended, the review or the message hidden.';
 
 create trigger reports_apply_decisions
   after update of status on public.reports
-  -- Not for the others that it decides.
-  for each row when (old.status <> new.status and pg_trigger_depth() = 0)
+  -- For the others that it decides, too: by then there is nothing left to do.
+  for each row when (old.status <> new.status)
   execute function private.apply_report_decision();
+
+create function private.lock_report(report_id uuid) returns public.reports
+  language plpgsql
+  security definer -- locks reports of others, for an admin
+  set search_path = ''
+as $$
+declare
+  report public.reports;
+begin
+  select * into report from public.reports where reports.id = report_id;
+  -- All about the same thing: whoever decides another of them waits here.
+  perform from public.reports
+  where reports.target_type = report.target_type and reports.target_id = report.target_id
+  order by reports.id
+  for no key update;
+  select * into report from public.reports where reports.id = report_id;
+  return report;
+end
+$$;
+comment on function private.lock_report is
+  'A report, locked with all others about the same thing; null if there is none.';
 
 create function private.decide_moderation(
   id uuid, decision text, reason text, version integer
@@ -141,14 +183,8 @@ begin
   if reason is not null or decision in ('reject', 'suspend', 'uphold') then
     why := private.tidy_reason(reason);
   end if;
-  select * into report from public.reports where reports.id = decide_moderation.id;
+  report := private.lock_report(decide_moderation.id);
   if report.id is not null then
-    -- All about the same thing: whoever decides another of them waits here.
-    perform from public.reports
-    where reports.target_type = report.target_type and reports.target_id = report.target_id
-    order by reports.id
-    for no key update;
-    select * into report from public.reports where reports.id = decide_moderation.id;
     if private.admin_report_json(report) -> 'target' ->> 'accountId' = admin_id::text then
       perform private.refuse(409, 'admin_self');
     end if;

@@ -1,24 +1,24 @@
 -- What admins do to accounts: lock, release, delete. Each act is written to the audit trail before
 -- it changes anything.
 
-create function private.set_user_status(
-  user_id uuid, status text, reason text, until timestamptz
-) returns json
+create function private.decide_account(
+  admin_id uuid, user_id uuid, status text, reason text, until timestamptz
+) returns void
   language plpgsql
   security definer -- writes an account of another, for an admin
   set search_path = ''
 as $$
 declare
-  admin_id constant uuid := private.require_admin();
   why constant text := private.tidy_reason(reason);
   account public.accounts;
 begin
   if status is null or status not in ('active', 'suspended', 'banned') then
     perform private.refuse_field('status', 'invalid');
   elsif until is not null and (status <> 'suspended' or until <= now() or not isfinite(until)) then
-    perform private.refuse_field('until', 'invalid');
+    perform private.refuse_field('until', 'invalid', by_hand =>
+      'until lies in the future; empty is for good.');
   end if;
-  if status <> 'active' and user_id <> admin_id then
+  if status <> 'active' and user_id is distinct from admin_id then
     -- The sessions end with the new status, when everything else is locked.
     perform private.lock_sessions(user_id);
   end if;
@@ -29,18 +29,33 @@ begin
     perform private.refuse(409, 'admin_self');
   elsif account.status = 'deleted' then
     perform private.refuse(409, 'status_transition_invalid',
-      '{"from":"deleted","allowed":[]}');
+      '{"from":"deleted","allowed":[]}',
+      'A deleted account does not come back: nothing of it is left.');
   end if;
 
   perform private.audit('account.status', 'account', account.id, why,
     jsonb_build_object('status', account.status, 'suspended_until', account.suspended_until),
-    jsonb_build_object('status', set_user_status.status, 'suspended_until', until));
+    jsonb_build_object('status', decide_account.status, 'suspended_until', until));
   update public.accounts
-  set status = set_user_status.status,
-      status_reason = case when set_user_status.status <> 'active' then why end,
+  set status = decide_account.status,
+      status_reason = case when decide_account.status <> 'active' then why end,
       suspended_until = until, delete_at = null
   where accounts.id = account.id;
-  return (select records.record from private.user_records(array[account.id]) as records);
+end
+$$;
+comment on function private.decide_account is
+  'Locks or releases an account, for an admin or, where that is null, by a row of admin_acts.';
+
+create function private.set_user_status(
+  user_id uuid, status text, reason text, until timestamptz
+) returns json
+  language plpgsql
+  security definer -- calls what is closed to clients, for an admin
+  set search_path = ''
+as $$
+begin
+  perform private.decide_account(private.require_admin(), user_id, status, reason, until);
+  return (select records.record from private.user_records(array[user_id]) as records);
 end
 $$;
 comment on function private.set_user_status is
@@ -61,17 +76,16 @@ comment on function api.set_user_status is
   'Its sessions end at once. 403 admin_only, 404 user_not_found, 409 admin_self, last_admin, '
   'status_transition_invalid for a deleted one.';
 
-create function private.delete_user(user_id uuid, reason text) returns void
+create function private.end_account(admin_id uuid, user_id uuid, reason text) returns void
   language plpgsql
   security definer -- deletes a user of Auth, for an admin
   set search_path = ''
 as $$
 declare
-  admin_id constant uuid := private.require_admin();
   why constant text := private.tidy_reason(reason);
   account public.accounts;
 begin
-  if user_id <> admin_id then
+  if user_id is distinct from admin_id then
     perform private.lock_auth_user(user_id);
   end if;
   account := private.lock_account_exclusively(user_id);
@@ -85,6 +99,18 @@ begin
   perform private.audit('account.deleted', 'account', account.id, why,
     jsonb_build_object('status', account.status), '{"status":"deleted"}');
   delete from auth.users where users.id = account.id;
+end
+$$;
+comment on function private.end_account is
+  'Deletes an account, for an admin or, where that is null, by a row of admin_acts.';
+
+create function private.delete_user(user_id uuid, reason text) returns void
+  language plpgsql
+  security definer -- calls what is closed to clients, for an admin
+  set search_path = ''
+as $$
+begin
+  perform private.end_account(private.require_admin(), user_id, reason);
 end
 $$;
 comment on function private.delete_user is 'Deletes an account; see api.delete_user.';

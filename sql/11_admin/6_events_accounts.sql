@@ -25,7 +25,7 @@ create trigger accounts_end_sessions
   )
   execute function private.end_sessions();
 
-create function private.forget_report_notes() returns trigger
+create function private.forget_notes() returns trigger
   language plpgsql
   security definer -- writes rows of whoever is deleted
   set search_path = ''
@@ -33,13 +33,15 @@ as $$
 begin
   update public.reports set note = null
   where reports.account_id = new.id and reports.note is not null;
+  update public.admin_acts set note = null
+  where admin_acts.account_id = new.id and admin_acts.note is not null;
   return null;
 end
 $$;
-comment on function private.forget_report_notes is
-  'The notes of a deleted account''s reports are deleted.';
+comment on function private.forget_notes is
+  'The notes of a deleted account''s reports, and of what admins did about it, are deleted.';
 
-create trigger accounts_forget_report_notes
+create trigger accounts_forget_notes
   after update of status on public.accounts
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
-  execute function private.forget_report_notes();
+  execute function private.forget_notes();

@@ -1,6 +1,6 @@
 -- What an admin looks for in Studio. Views read with their caller's rights, and are closed to
--- clients. An admin changes the tables behind them: the comment of each view says which column of
--- which. What is refused by hand, and why: 2_rules_edits.sql of each area.
+-- clients. The comment of each says what is done about what it shows. What is refused by hand, and
+-- why: 2_rules_edits.sql of each area.
 
 create view public.admin_users with (security_invoker = true) as
   select
@@ -8,6 +8,7 @@ create view public.admin_users with (security_invoker = true) as
     individual_profiles.full_name as name,
     accounts.email,
     accounts.phone,
+    private.phone_forms(accounts.phone) as phone_as_typed,
     accounts.status,
     accounts.status_reason,
     accounts.suspended_until,
@@ -27,9 +28,44 @@ create view public.admin_users with (security_invoker = true) as
   where accounts.email is distinct from 'decoy@accounts.invalid'
   order by accounts.created_at desc;
 comment on view public.admin_users is
-  'People, newest first. To lock one, set accounts.status to suspended or banned and status_reason '
-  'to what the person will read, together or one after the other; sessions end at once. To make an '
-  'admin, add a row to admins.';
+  'People, newest first; phone_as_typed contains the phone in the forms in which people type it. To '
+  'lock or delete one, add a row to admin_acts with act suspend_account, ban_account, '
+  'activate_account or delete_account. To make an admin, add a row to admins.';
+
+create view public.admin_properties with (security_invoker = true) as
+  select
+    properties.id,
+    'KW-' || properties.ref_no as ref_no,
+    properties.status,
+    properties.status_reason,
+    properties.type,
+    properties.kind,
+    properties.title_ar,
+    properties.price,
+    properties.area_id,
+    identities.display_name as owner,
+    identities.type as owner_type,
+    properties.owner_identity_id,
+    identities.account_id,
+    accounts.phone as account_phone,
+    private.phone_forms(accounts.phone) as phone_as_typed,
+    properties.pending_changes is not null as has_changes,
+    private.review_version(properties) as version,
+    (
+      select count(*) from public.reports
+      where reports.target_type = 'property' and reports.target_id = properties.id
+        and reports.status = 'open'
+    ) as reports,
+    properties.published_at,
+    properties.expires_at,
+    properties.created_at
+  from public.properties
+  join public.identities on identities.id = properties.owner_identity_id
+  join public.accounts on accounts.id = identities.account_id
+  order by properties.ref_no desc;
+comment on view public.admin_properties is
+  'All listings, newest first, found by ref_no as people quote it (KW-102061), by owner or by phone. '
+  'To suspend or restore one, add a row to admin_acts; texts and prices are changed in properties.';
 
 create view public.admin_identities_to_verify with (security_invoker = true) as
   select
@@ -52,6 +88,7 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
     organisations.email,
     accounts.email as account_email,
     accounts.phone as account_phone,
+    private.phone_forms(accounts.phone) as phone_as_typed,
     accounts.id as account_id,
     identities.created_at
   from public.identities
@@ -61,9 +98,8 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
   'Companies and offices that wait to be verified, the oldest first. claims are others with the same '
-  'licence, the one that holds it first: only one can be active. To decide, set identities.status to '
-  'active, or to rejected with status_reason: in one change, or the reason first, so that the owner '
-  'is notified once.';
+  'licence, the one that holds it first: only one can be active. To decide, add a row to admin_acts with '
+  'act verify_identity or reject_identity, and id or licence_no as target.';
 
 create view public.admin_listings_to_review with (security_invoker = true) as
   select
@@ -86,11 +122,9 @@ create view public.admin_listings_to_review with (security_invoker = true) as
   order by properties.created_at, properties.id;
 comment on view public.admin_listings_to_review is
   'Listings and changes that wait, the oldest first, while the setting review_listings is true. '
-  'Decide at POST /admin/moderation/:id/decide, or select private.decide_property(id, true or '
-  'false, reason, version) in the SQL editor: with another version than the listing has by then it '
-  'is refused. A listing may also be decided by setting properties.status '
-  'to active, or to rejected with status_reason: in one change, or the reason first, so that the '
-  'owner is notified once.';
+  'Decide by a row of admin_acts: where waits is listing with act approve or reject, where it is '
+  'changes with approve_changes or reject_changes; target is ref_no, and version the one shown here, '
+  'since what was changed meanwhile is not approved unseen.';
 
 create view public.admin_reports with (security_invoker = true) as
   select
@@ -102,16 +136,20 @@ create view public.admin_reports with (security_invoker = true) as
     identities.display_name as reporter,
     reports.account_id as reporter_account_id,
     count(*) over (partition by reports.target_type, reports.target_id) as reports_of_it,
+    target.record ->> 'displayName' as about,
+    target.record ->> 'text' as says,
+    (target.record ->> 'accountId')::uuid as account_id,
     reports.created_at
   from public.reports
   join public.identities on identities.id = reports.identity_id
+  cross join lateral (select private.admin_report_json(reports) -> 'target' as record) as target
   where reports.status = 'open'
   order by reports.created_at, reports.id;
 comment on view public.admin_reports is
-  'What people have reported and nobody has decided, the oldest first. Decide at POST '
-  '/admin/moderation/:id/decide, or set reports.status to dismissed, or to upheld with '
-  'status_reason, in one change or the reason first: the listing is suspended or the review hidden '
-  'then.';
+  'What people have reported and nobody has decided, the oldest first; about and account_id say whom '
+  'it is about, says what that one wrote. Decide by a row of admin_acts with act uphold or dismiss and '
+  'id as target: upheld the listing is suspended, the review or message hidden, and all reports of the '
+  'same are answered.';
 
 create view public.admin_alarms with (security_invoker = true) as
   select alarms.id, alarms.kind, alarms.subject_id, alarms.details, alarms.raised_at
@@ -159,6 +197,7 @@ create view public.admin_audit with (security_invoker = true) as
 comment on view public.admin_audit is 'What admins did, newest first. Nobody can change it.';
 
 revoke all on
-  public.admin_users, public.admin_identities_to_verify, public.admin_listings_to_review,
-  public.admin_reports, public.admin_alarms, public.admin_payment_events, public.admin_audit
+  public.admin_users, public.admin_properties, public.admin_identities_to_verify,
+  public.admin_listings_to_review, public.admin_reports, public.admin_alarms,
+  public.admin_payment_events, public.admin_audit
   from public, anon, authenticated, service_role;

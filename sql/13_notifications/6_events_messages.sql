@@ -155,3 +155,43 @@ create trigger participants_read_notifications
   after update of last_read_seq on public.participants
   for each row when (new.unread = 0 and old.unread > 0)
   execute function private.on_messages_read();
+
+create function private.on_message_hidden() returns trigger
+  language plpgsql
+  security definer -- writes what belongs to the reader
+  set search_path = ''
+as $$
+declare
+  excerpt constant text := private.message_excerpt(new);
+  reader public.participants;
+begin
+  select * into reader from public.participants
+  where participants.conversation_id = new.conversation_id
+    and participants.identity_id <> new.sender_identity_id;
+  -- Only texts are quoted, and only the last of those that a notification stands for.
+  update public.notifications
+  set body_ar = private.message_body_ar('text', 'رسالة محجوبة', notifications.times),
+      body_en = private.message_body_en('text', 'Hidden message', notifications.times)
+  where notifications.account_id = reader.account_id and notifications.kind = 'message_new'
+    and notifications.entity_id = new.conversation_id
+    and notifications.identity_id = reader.identity_id
+    and notifications.body_ar
+      = private.message_body_ar(new.type, excerpt, notifications.times);
+  delete from private.push_outbox
+  where push_outbox.account_id = reader.account_id
+    and push_outbox.from_identity_id = new.sender_identity_id
+    and push_outbox.category = 'messages'
+    and right(push_outbox.body, char_length(excerpt)) = excerpt;
+  delete from private.deferred_notifications
+  where deferred_notifications.entity_id = new.conversation_id
+    and deferred_notifications.details ->> 'preview' = excerpt;
+  return null;
+end
+$$;
+comment on function private.on_message_hidden is
+  'What quotes a message that was hidden quotes it no longer: notifications, and pushes that wait.';
+
+create trigger messages_are_quoted_no_more
+  after update of hidden_at on public.messages
+  for each row when (new.type = 'text' and old.hidden_at is null and new.hidden_at is not null)
+  execute function private.on_message_hidden();

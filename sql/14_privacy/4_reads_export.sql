@@ -24,7 +24,11 @@ begin
         'seq', messages.seq,
         'mine', messages.sender_identity_id = participant.identity_id,
         'type', messages.type,
-        'body', messages.body,
+        -- Of a hidden one its sender has the words.
+        'body', case when messages.hidden_at is null
+            or messages.sender_identity_id = participant.identity_id
+          then messages.body else '' end,
+        'hidden', messages.hidden_at is not null,
         'createdAt', messages.created_at
       ) order by messages.seq), '[]')
       from public.messages where messages.conversation_id = participant.conversation_id

@@ -8,9 +8,9 @@ declare
   usual constant text :=
     'The service keeps this table by itself: nothing is added, changed or deleted here by hand.';
   ledger constant text := 'Money is moved by payments, refunds and the wallet alone, and what was '
-    'booked stays: refund at POST /admin/invoices/:id/refund.';
+    'booked stays: to refund, add a row to admin_acts with act refund.';
   chat constant text := 'What people wrote to each other stays as it is, with what is counted of it: '
-    'decide a report about it, or suspend the account or identity.';
+    'to hide a message add a row to admin_acts with act hide_message.';
   theirs constant text := 'This is what people chose for themselves: they change it in the app.';
   fenced record;
   always text[];
@@ -38,8 +38,8 @@ begin
         'names, or add another area.'),
       ('public.accounts', 'account', '',
         '{language,status,status_reason,suspended_until,delete_at}',
-        'An account comes, changes its email and phone, and goes with its sign-in: to delete it, '
-        'DELETE /admin/users/:id, or delete the user under Authentication.'),
+        'An account comes, changes its email and phone, and goes with its sign-in: to delete it, add a '
+        'row to admin_acts with act delete_account, or delete the user under Authentication.'),
       ('public.individual_profiles', 'account', '', '{full_name}',
         'The profile of a person goes with the account; the picture is uploaded in the app.'),
       ('public.identities', 'identity', '', '{status,status_reason}',
@@ -59,7 +59,7 @@ begin
         'everybody''s without another: change its figures, or set on_sale to false.'),
       ('public.subscriptions', 'subscription', 'insert', '{renews}',
         'A plan ends when its time is over (set renews to false), when another replaces it, or when '
-        'its invoice is refunded at POST /admin/invoices/:id/refund.'),
+        'its invoice is refunded: add a row to admin_acts with act refund.'),
       ('public.subscription_intervals', 'subscription_interval', 'insert', '{}', ledger),
       ('public.featured_credits', 'featured_credits', 'insert', '{}', ledger),
       ('public.invoices', 'invoice', '', '{state}', ledger),
@@ -86,8 +86,8 @@ begin
         'allow_call,allow_whatsapp,allow_chat}',
         'A listing is deleted by setting status to deleted. It keeps its owner, type and number; '
         'times, counts and what it copies from owner, auction and state are set by triggers; '
-        'pending changes are decided at POST /admin/moderation/:id/decide, or in the SQL editor by '
-        'select private.decide_property(id, true or false, reason, version).'),
+        'pending changes are decided by a row of admin_acts with act approve_changes or '
+        'reject_changes.'),
       ('public.price_history', '', '', '{}',
         'The history of prices is what happened: change price of the listing.'),
       ('public.auctions', '', '', '{}',
@@ -110,6 +110,9 @@ begin
         'What people were told stays: a notification goes by itself when its time is over.'),
       ('public.admins', '', 'insert, delete', '{role}',
         'To make another account an admin add a row for it, then delete this one.'),
+      ('public.admin_acts', '', 'insert', '{}',
+        'What was done stays: add another row for the act that undoes it, which '
+        'admin_act_kinds.undone_by names.'),
       ('public.audit', '', '', '{}',
         'The audit trail is written by what admins do; nobody can change it.'),
       ('public.reports', 'report', '', '{status,status_reason}',

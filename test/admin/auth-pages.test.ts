@@ -47,7 +47,7 @@ describe('ADM-09 under Authentication', () => {
     await expect(byHand(
       `update auth.users set banned_until = now() + interval '1 day' where id = $1`,
       [person.id],
-    )).rejects.toThrow('PATCH /admin/users/:id/status')
+    )).rejects.toThrow('act ban_account')
     expect((await userNow(person.id)).banned_until).toBe(null)
     expect((await person.get('/auth/me')).status).toBe(200)
     expect((await signIn(person.identifier, person.password)).id).toBe(person.id)

@@ -119,7 +119,7 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     const { id } = await publishListing(seller)
     await leaveChanges(id)
     await expect(edit('properties', id, { pending_changes: null })).rejects.toThrow(
-      'decide_property',
+      'approve_changes',
     )
     await decide(await signUpAdmin(), id, 'approve')
     expect((await guest.get(`/properties/${id}`)).body.price).toBe(77)
@@ -178,8 +178,10 @@ describe('refused with a sentence that says what to do, and nothing has changed'
 /** Every column that holds a state, and what a change by hand does to it. */
 const states: Record<string, 'acts' | 'refused'> = {
   'accounts.status': 'acts',
+  'admin_acts.state': 'refused',
   'identities.status': 'acts',
   'invoices.state': 'refused',
+  'messages.hidden_at': 'refused',
   'organisations.active': 'refused',
   'organisations.listed': 'refused',
   'organisations.verified': 'acts',

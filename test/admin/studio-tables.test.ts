@@ -19,6 +19,7 @@ const open: Record<string, { columns?: string; may?: string[] }> = {
   'private.reading_words': { columns: 'phrase field value', may: ['insert', 'delete'] },
   'private.settings': { columns: 'value note' },
   'public.accounts': { columns: 'language status status_reason suspended_until delete_at' },
+  'public.admin_acts': { may: ['insert'] },
   'public.admins': { columns: 'role', may: ['insert', 'delete'] },
   'public.areas': {
     columns: 'name_ar name_en alias_ar lat lng approximate position edited',
@@ -58,7 +59,7 @@ type Table = { name: string; columns: string[]; generated: string[]; fence: stri
 const tables = async (): Promise<Table[]> =>
   (await database().query(`
     select pg_class.oid::regclass::text as name,
-      array_agg(attname::text order by attnum) filter (where attgenerated = '') as columns,
+      array_agg(quote_ident(attname) order by attnum) filter (where attgenerated = '') as columns,
       coalesce(array_agg(attname::text) filter (where attgenerated <> ''), '{}') as generated,
       (
         select string_to_array(encode(tgargs, 'escape'), '\\000') from pg_trigger

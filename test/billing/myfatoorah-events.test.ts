@@ -295,8 +295,8 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       // As it was booked before refunds were known by their amount.
       await database().query(
         `with made as (
-           insert into public.refunds (invoice_id, payment_id, destination, amount, reason, provider_ref)
-           select invoice_id, payment_id, 'source', amount, 'made at the provider', $2
+           insert into public.refunds (invoice_id, payment_id, destination, amount, reason, asked, provider_ref)
+           select invoice_id, payment_id, 'source', amount, 'made at the provider', false, $2
            from public.refunds where id = $1 returning id
          ) select private.book_refund(id) from made`,
         [refundId, ref],

@@ -224,6 +224,14 @@ export const tables: Record<string, Table> = {
     `insert into public.reports (account_id, identity_id, target_type, target_id, reason)
      values (:account, :identity, 'property', gen_random_uuid(), 'spam')`,
   ),
+  'public.admin_act_kinds': closed(null),
+  'public.admin_acts': closed(
+    'account_id',
+    // The same twice within ten minutes is refused.
+    `update public.admin_acts set created_at = '-infinity' where account_id = :account;
+     insert into public.admin_acts (act, target, reason)
+     select 'activate_account', cast(id as text), 'planted' from public.accounts where id = :account`,
+  ),
   'public.audit': closed(
     null,
     `select private.audit('planted.status', 'account', :account)`,
@@ -240,6 +248,7 @@ export const views = [
   'public.admin_identities_to_verify',
   'public.admin_listings_to_review',
   'public.admin_payment_events',
+  'public.admin_properties',
   'public.admin_reports',
   'public.admin_users',
 ]

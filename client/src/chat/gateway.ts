@@ -271,6 +271,7 @@ class GatewayLink implements Link {
     else if (event === 'conversation_updated') this.listener.updated(data)
     else if (event === 'message_read') this.listener.read(data)
     else if (event === 'notification') this.listener.notified(data)
+    else if (event === 'message_hidden') this.listener.hidden(data)
     else if (event === 'error') this.failed(data, pending)
   }
 

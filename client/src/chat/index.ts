@@ -35,6 +35,7 @@ import type {
   ChatError,
   ConversationUpdated,
   Message,
+  MessageHidden,
   MessageRead,
   NewMessage,
   Notified,
@@ -66,6 +67,8 @@ export type Events = {
    * nobody listened for is in `GET /notifications`.
    */
   notification: Notified
+  /** An administrator has hidden a message: nothing of it is to be shown any more. */
+  message_hidden: MessageHidden
   /** The other side is writing. */
   typing: { conversationId: string }
   /** Whether the other side has the conversation open. */
@@ -119,6 +122,9 @@ export function createChat(client: Client, { link = gateway() }: ChatOptions = {
       if (!left.has(read.conversationId)) emit('message_read', read)
     },
     notified: (notified) => emit('notification', notified),
+    hidden: (hidden) => {
+      if (!left.has(hidden.conversationId)) emit('message_hidden', hidden)
+    },
     typing: (conversationId) => {
       if (feeds.has(conversationId)) emit('typing', { conversationId })
     },

@@ -3,6 +3,7 @@ import type {
   ChatError,
   ConversationUpdated,
   Message,
+  MessageHidden,
   MessageRead,
   NewMessage,
   Notified,
@@ -27,6 +28,7 @@ export type LinkListener = {
   updated(update: ConversationUpdated): void
   read(read: MessageRead): void
   notified(notified: Notified): void
+  hidden(hidden: MessageHidden): void
   typing(conversationId: string): void
   presence(conversationId: string, here: boolean): void
   /** The conversation is heard again after a break. */

@@ -6,6 +6,7 @@ import { ConversationStates } from '../../../functions/chat/conversation-states.
 import type {
   ConversationUpdated,
   Message,
+  MessageHidden,
   MessageRead,
   NewMessage,
   Notified,
@@ -205,6 +206,9 @@ class RealtimeLink implements Link {
     } else if (event === 'notification') {
       const { identityId, notification, unread } = payload as Notified
       this.listener.notified({ identityId, notification, unread })
+    } else if (event === 'message_hidden') {
+      const { conversationId, id, seq } = payload as MessageHidden
+      this.listener.hidden({ conversationId, id, seq })
     }
   }
 

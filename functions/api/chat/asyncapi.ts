@@ -7,6 +7,7 @@ import { frameData, FrameRef } from '../../_shared/chat-frames.ts'
 import type {
   Acked,
   ConversationUpdated,
+  MessageHidden,
   MessageRead,
   Notified,
   Outgoing,
@@ -56,12 +57,21 @@ const NewNotification = schemaOf<Notified>()(
   ),
 )
 
+const Hidden = schemaOf<MessageHidden>()(
+  z.strictObject({
+    conversationId,
+    id: z.uuid().describe('Of the message.'),
+    seq: z.int().min(1).describe('Its number in the conversation.'),
+  }).describe('An administrator has hidden a message: nothing of it is to be shown any more.'),
+)
+
 /** What the gateway sends, by event. */
 const fromGateway = schemasOf<Omit<Outgoing, 'ack'>>()({
   new_message: z.strictObject({ message: Message }).describe('A message of a joined conversation.'),
   conversation_updated: Updated,
   message_read: Read,
   notification: NewNotification,
+  message_hidden: Hidden,
   error: z.looseObject({
     code,
     message,
@@ -104,6 +114,7 @@ const toAccount = {
     .describe('A conversation changed without a message, or was just opened by this side.'),
   message_read: Read.extend({ id }).describe(Read.description!),
   notification: NewNotification.extend({ id }).describe(NewNotification.description!),
+  message_hidden: Hidden.extend({ identityId }).describe(Hidden.description!),
   topic_changed: z.strictObject({
     id,
     old: z.string().describe('The name of this channel.'),

@@ -7,6 +7,10 @@ import { Count, Time } from '../http/route.ts'
 import { Party } from '../organisations/schemas.ts'
 import { everyStatus, Property } from '../properties/schemas.ts'
 
+const hidden = z.boolean().optional().describe(
+  'There and true: an administrator has hidden it from both sides, and nothing says what it was.',
+)
+
 export const Message = schemaOf<MessageOnTheWire>()(
   z
     .object({
@@ -21,6 +25,7 @@ export const Message = schemaOf<MessageOnTheWire>()(
       mediaUrl: z.url().nullable().describe('Of an image its address; else null.'),
       replyToId: z.uuid().nullable().describe('The message that it answers; null: none.'),
       clientMessageId: z.string().describe('As its sender made it.'),
+      hidden,
       createdAt: Time,
     })
     .openapi('Message', { description: 'A message; the same for both sides.' }),
@@ -32,6 +37,7 @@ const LastMessage = schemaOf<MessageSummary>()(z.object({
   type: messageType,
   preview: z.string().describe('The beginning of its text, or its kind in Arabic.'),
   mine: z.boolean().describe('Whether this side sent it.'),
+  hidden,
   createdAt: Time,
 }))
 

@@ -4,7 +4,13 @@
  */
 import type { Refusal } from '../../_shared/refusal.ts'
 import { ConversationStates } from '../conversation-states.ts'
-import type { ConversationUpdated, Message, MessageRead, Notified } from '../protocol.ts'
+import type {
+  ConversationUpdated,
+  Message,
+  MessageHidden,
+  MessageRead,
+  Notified,
+} from '../protocol.ts'
 import { checkAccess, sendMissedUpdates } from './access-check.ts'
 import { callFor } from './database.ts'
 import type { FollowedAccount, MissedUpdatesQuery, OpenSession } from './interfaces.ts'
@@ -117,6 +123,9 @@ export class Account extends TopicSubscription implements FollowedAccount {
       const { identityId, notification, unread } = payload as Notified
       const notified = { identityId, notification, unread }
       this.sessions.forEach((session) => session.notified(notified))
+    } else if (event === 'message_hidden') {
+      const { conversationId, id, seq } = payload as MessageHidden
+      this.sessions.forEach((session) => session.messageHidden({ conversationId, id, seq }))
     }
   }
 

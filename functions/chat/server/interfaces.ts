@@ -1,7 +1,14 @@
 /** What the parts of the gateway know of one another, so that no two import each other. */
 import type { Refusal } from '../../_shared/refusal.ts'
 import type { Caller } from '../../_shared/tokens.ts'
-import type { ConversationUpdated, Message, MessageRead, Notified, Outgoing } from '../protocol.ts'
+import type {
+  ConversationUpdated,
+  Message,
+  MessageHidden,
+  MessageRead,
+  Notified,
+  Outgoing,
+} from '../protocol.ts'
 
 /** A socket that was let in, as its account and the access check see it. */
 export interface OpenSession {
@@ -13,6 +20,7 @@ export interface OpenSession {
   conversationUpdated(update: ConversationUpdated): void
   messageRead(read: MessageRead): void
   notified(notified: Notified): void
+  messageHidden(hidden: MessageHidden): void
   /** Ends when the key of its token does not count any more. */
   checkToken(): Promise<void>
   /** Its rights ended. */

@@ -223,6 +223,11 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     if (!this.ending) this.send('notification', notified)
   }
 
+  messageHidden(hidden: Outgoing['message_hidden']): void {
+    if (this.ending || this.left.has(hidden.conversationId)) return
+    this.send('message_hidden', hidden)
+  }
+
   /** It takes no part in a conversation any more, or in none at all: whoever hears that first. */
   removeFrom(conversationId: string, refusal: Refusal): void {
     if (endsSession(refusal.code)) return this.end(refusal)

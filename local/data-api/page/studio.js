@@ -96,18 +96,51 @@ function gridOf(table, rows) {
   return make('table', {}, head, make('tbody', {}, ...lines))
 }
 
+// Of more rows than this a value is typed.
+const mostChoices = 100
+
+/** What a value that is a row of another table can be: [value, what that row says]; else nothing. */
+async function choicesOf({ rows }) {
+  if (!rows) return undefined
+  const query = new URLSearchParams({ select: '*', limit: mostChoices + 1, order: rows.column })
+  const found = await ask('GET', rows, query).catch(() => [])
+  if (!found.length || found.length > mostChoices) return undefined
+  return found.map((row) => {
+    const texts = Object.entries(row).filter(([name, value]) =>
+      name !== rows.column && typeof value === 'string'
+    )
+    return [row[rows.column], texts.map(([, text]) => text).join(' · ')]
+  })
+}
+
+function inputFor(text, choices, editable) {
+  if (!choices || !editable) {
+    const input = make('textarea', { value: text, dir: 'auto', readOnly: !editable })
+    input.rows = Math.min(8, Math.ceil((text.length + 1) / 70))
+    return input
+  }
+  const options = [['', ''], ...choices].map(([value, says]) =>
+    make('option', { value, title: says }, says ? `${value}: ${says}`.slice(0, 160) : value)
+  )
+  const input = make('select', {}, ...options)
+  input.value = text
+  return input
+}
+
 /** The form of a row, or of a new one. An empty field that was null stays null. */
-function openEditor(table, row) {
+async function openEditor(table, row) {
   const columns = table.columns.filter(({ generated }) => !generated)
   const editable = !row || table.key.length > 0
-  const inputs = columns.map((column) => {
+  const choices = await Promise.all(columns.map(choicesOf))
+  if (shown.table !== table) return
+  const inputs = columns.map((column, place) => {
     const value = row?.[column.name] ?? null
     const isParsed = isJson(column) || Array.isArray(value)
     const text = value === null ? '' : isParsed ? JSON.stringify(value) : textOf(value)
     const isNull = make('input', { type: 'checkbox', checked: value === null, disabled: !editable })
-    const input = make('textarea', { value: text, dir: 'auto', readOnly: !editable })
-    input.rows = Math.min(8, Math.ceil((text.length + 1) / 70))
-    input.oninput = () => isNull.checked = false
+    const input = inputFor(text, choices[place], editable)
+    // Whoever chooses nothing of a list means nothing.
+    input.oninput = () => isNull.checked = input.tagName === 'SELECT' && input.value === ''
     const note = row ? 'null' : 'left to the database'
     const label = make('label', { title: column.comment ?? '' }, `${column.name} `)
     label.append(make('small', {}, `${column.type} `), isNull, make('small', {}, ` ${note}`), input)
@@ -115,9 +148,10 @@ function openEditor(table, row) {
   })
   element('editing').textContent = `${row ? 'Row of' : 'New row of'} ${table.name}`
   element('fields').replaceChildren(...inputs.map(({ label }) => label))
-  element('refused').textContent = editable
-    ? ''
-    : 'This is a view: change the tables behind it, as its comment says.'
+  element('refused').textContent = ''
+  element('about').textContent = `${editable ? '' : 'A view: nothing is changed here. '}${
+    row && editable ? '' : table.comment ?? ''
+  }`
   element('save').hidden = !editable
   element('remove').hidden = !row || !editable
   element('save').onclick = () =>
@@ -192,14 +226,22 @@ function openTable() {
   showRows()
 }
 
+/** What is made for administrators comes first. */
+const groups = ['administration', 'public', 'private']
+const groupOf = ({ schema, name }) => name.startsWith('admin_') ? groups[0] : schema
+function placeOf(table) {
+  const place = groups.indexOf(groupOf(table))
+  return place < 0 ? groups.length : place
+}
+
 function listTables() {
   const part = element('find').value.toLowerCase()
   const open = decodeURIComponent(location.hash.slice(1))
   const found = tables.filter(({ name }) => name.includes(part))
-  const schemas = [...new Set(found.map(({ schema }) => schema))]
-  element('tables').replaceChildren(...schemas.flatMap((schema) => [
-    make('h3', {}, schema),
-    ...found.filter((table) => table.schema === schema).map(({ name, comment = '' }) => {
+  const listed = [...new Set(found.map(groupOf))]
+  element('tables').replaceChildren(...listed.flatMap((group) => [
+    make('h3', {}, group),
+    ...found.filter((table) => groupOf(table) === group).map(({ schema, name, comment = '' }) => {
       const link = make('a', { href: `#${schema}.${name}`, title: comment }, name)
       if (open === `${schema}.${name}`) link.setAttribute('aria-current', 'page')
       return link
@@ -227,9 +269,7 @@ element('pages').onsubmit = (event) => event.preventDefault()
 addEventListener('hashchange', openTable)
 
 tables = await (await fetch('/tables')).json()
-const first = { public: 0, private: 1 }
 tables.sort((a, b) =>
-  (first[a.schema] ?? 2) - (first[b.schema] ?? 2) || a.schema.localeCompare(b.schema) ||
-  a.name.localeCompare(b.name)
+  placeOf(a) - placeOf(b) || a.schema.localeCompare(b.schema) || a.name.localeCompare(b.name)
 )
 openTable()

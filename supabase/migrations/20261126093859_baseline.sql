@@ -949,8 +949,9 @@ comment on function private.refuse is
   'Raises an error of the contract (section 9): HTTP status, stable code, further fields of the '
   'answer, and the sentence that it is for whoever caused it by hand.';
 
-create function private.refuse_field(path text, code text, status integer default 422)
-  returns void
+create function private.refuse_field(
+  path text, code text, status integer default 422, by_hand text default null
+) returns void
   language plpgsql
   set search_path = ''
 as $$
@@ -960,7 +961,8 @@ begin
     case when code in ('invalid', 'required', 'unknown', 'too_big', 'self') then 'validation_failed'
       else code end,
     jsonb_build_object('fields', jsonb_build_array(
-      jsonb_build_object('path', path, 'code', code))));
+      jsonb_build_object('path', path, 'code', code))),
+    by_hand);
 end
 $$;
 comment on function private.refuse_field is
@@ -2415,12 +2417,13 @@ create trigger accounts_abide_by_their_state
   before update of status on public.accounts
   for each row when (old.status is distinct from new.status)
   execute function private.apply_account_state();
+comment on trigger accounts_abide_by_their_state on public.accounts is 'In any order.';
 create trigger accounts_are_not_deleted_by_hand
   before update of status on public.accounts
   for each row when (old.status <> 'deleted' and new.status = 'deleted')
   execute function private.refuse_edit(
-    'An account is deleted with its sign-in: DELETE /admin/users/:id, or delete the user under '
-    'Authentication.');
+    'An account is deleted with its sign-in: add a row to admin_acts with act delete_account, or '
+    'delete the user under Authentication.');
 
 create function private.apply_identity_state() returns trigger
   language plpgsql
@@ -2451,14 +2454,15 @@ create trigger identities_abide_by_their_state
   before update of status on public.identities
   for each row when (old.status is distinct from new.status)
   execute function private.apply_identity_state();
+comment on trigger identities_abide_by_their_state on public.identities is 'In any order.';
 create trigger identities_of_people_close_with_their_account
   before update of status on public.identities
   for each row when (
     new.type = 'individual' and old.status <> 'closed' and new.status = 'closed'
   )
   execute function private.refuse_edit(
-    'A person''s own identity closes with the account: DELETE /admin/users/:id, or delete the user '
-    'under Authentication.');
+    'A person''s own identity closes with the account: add a row to admin_acts with act '
+    'delete_account, or delete the user under Authentication.');
 
 -- A name is kept in two places: changing the one that was written changes the one that is shown.
 create function private.sync_display_name() returns trigger
@@ -2514,6 +2518,7 @@ create trigger individual_profiles_show_their_name
 --  11. the histories of conversations       last of all but 12, so that readers wait for a moment
 --  12. what triggers take at the commit     the snapshot of the feed
 --
+-- An act of an admin by a row (11_admin/2_rules_acts.sql) takes its advisory lock before all of these.
 -- A rate is counted before all of these (01_base/2_rules_rates.sql), by the account that does it; one
 -- of a listing (price_changes) by whoever holds the lock of that listing, pushes from one account to
 -- another with the devices that they go to.
@@ -4755,8 +4760,8 @@ begin
   -- Auth answers a ban before it compares the password, and leaves access tokens alive.
   if coalesce(current_setting('edits.by', true), '') = '' then
     raise exception using errcode = 'PT409', message =
-      'Auth''s own ban is not used: set accounts.status to banned or suspended, or PATCH '
-      '/admin/users/:id/status. All access ends at once then, and the person reads why.';
+      'Auth''s own ban is not used: set accounts.status to banned or suspended, or add a row to '
+      'admin_acts with act ban_account. All access ends at once then, and the person reads why.';
   end if;
   return new;
 end
@@ -6641,6 +6646,7 @@ create table public.refunds (
   reason text not null
     constraint refunds_reason_length check (char_length(reason) between 1 and 500),
   admin_id uuid,
+  asked boolean not null default true,
   provider_ref text,
   created_at timestamptz not null default now(),
   looked_up_at timestamptz,
@@ -6657,7 +6663,10 @@ comment on column public.refunds.payment_id is
 comment on column public.refunds.destination is 'wallet, or source: the card or account that paid.';
 comment on column public.refunds.state is
   'requested at the provider, settled, or rejected by it. The first two count as refunded.';
-comment on column public.refunds.admin_id is 'Who decided it; null for one made at the provider.';
+comment on column public.refunds.admin_id is
+  'Who decided it; null by a row of admin_acts, whose id it has, and for one made at the provider.';
+comment on column public.refunds.asked is
+  'Whether an admin asked for it; else it was made at the provider.';
 comment on column public.refunds.provider_ref is 'The provider''s id of the refund.';
 comment on column public.refunds.looked_up_at is 'When the provider was last asked about it.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
@@ -6876,8 +6885,10 @@ create trigger invoices_are_paid_by_payments
     old.state <> new.state and new.state in ('paid', 'partially_refunded', 'refunded')
   )
   execute function private.refuse_edit(
-    'An invoice is paid by a payment, or from the wallet in the app, and refunded at POST '
-    '/admin/invoices/:id/refund: money and receipt go with it.');
+    'An invoice is paid by a payment, or from the wallet in the app, and refunded by a row of '
+    'admin_acts with act refund: money and receipt go with it.');
+comment on trigger invoices_are_paid_by_payments on public.invoices is
+  'Before invoices_go_their_way, by its name: its sentence says what to do instead.';
 
 -- sql/05_billing/2_rules_invoices.sql
 
@@ -8838,8 +8849,10 @@ begin
   if payment.captured_at is null or not amount between 0.001 and room then
     return null;
   end if;
-  insert into public.refunds (invoice_id, payment_id, destination, amount, reason, provider_ref)
-  values (invoice.id, payment.id, 'source', amount, 'made at the provider', answer ->> 'refundRef')
+  insert into public.refunds (
+    invoice_id, payment_id, destination, amount, reason, asked, provider_ref)
+  values (invoice.id, payment.id, 'source', amount, 'made at the provider', false,
+    answer ->> 'refundRef')
   returning id into made;
   if private.went_to_wallet(invoice, payment) then
     select wallets.balance into available from public.wallets
@@ -9046,7 +9059,7 @@ begin
   select * into payment from public.payments where payments.id = refund.payment_id;
   from_wallet := case
     when not private.went_to_wallet(invoice, payment) then private.system_account('sales')
-    when refund.admin_id is null then private.wallet_of(invoice.identity_id)
+    when not refund.asked then private.wallet_of(invoice.identity_id)
     else private.wallet_of(invoice.identity_id, 'held')
   end;
   perform private.move_money(
@@ -9055,7 +9068,7 @@ begin
       else private.system_account('provider') end,
     refund.amount, 'refund', 'refund', refund.id, invoice.id,
     -- The provider has paid it back, whatever the wallet still holds.
-    case when refund.admin_id is null then private.system_account('adjustments') end);
+    case when not refund.asked then private.system_account('adjustments') end);
   update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
   -- A surplus payment is no part of the invoice.
   if payment.state is distinct from 'surplus' then
@@ -9078,22 +9091,20 @@ $$;
 comment on function private.book_refund is
   'Books a refund: ledger, invoice, and what the invoice delivered once all of it is refunded.';
 
-create function private.start_refund(
-  invoice_id uuid, amount numeric, destination text, reason text, payment_id uuid default null
-) returns json
+create function private.make_refund(
+  admin_id uuid, refund_id uuid, invoice_id uuid, amount numeric, destination text, reason text,
+  payment_id uuid, may_ask boolean
+) returns void
   language plpgsql
   security definer -- an admin refunds what another has paid
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.require_admin();
-  may_ask boolean := nullif(current_setting('facade.provider', true), '') is not null;
   invoice public.invoices;
   payment public.payments;
   -- Paid after the invoice was paid, so it went to the wallet.
   is_surplus boolean;
   room numeric := 0;
-  made uuid;
 begin
   invoice := private.lock_invoice(invoice_id);
   if invoice.id is null then
@@ -9101,9 +9112,9 @@ begin
   end if;
   select * into payment from public.payments
   where payments.invoice_id = invoice.id
-    and case when start_refund.payment_id is null then payments.state = 'captured'
-      else payments.id = start_refund.payment_id and payments.captured_at is not null end;
-  if start_refund.payment_id is not null and payment.id is null then
+    and case when make_refund.payment_id is null then payments.state = 'captured'
+      else payments.id = make_refund.payment_id and payments.captured_at is not null end;
+  if make_refund.payment_id is not null and payment.id is null then
     perform private.refuse_field('paymentId', 'invalid');
   end if;
   is_surplus := payment.state is not distinct from 'surplus';
@@ -9114,37 +9125,61 @@ begin
   end if;
   if room = 0 then
     perform private.refuse(409, 'status_transition_invalid',
-      jsonb_build_object('from', invoice.state, 'to', 'refunded'));
+      jsonb_build_object('from', invoice.state, 'to', 'refunded'),
+      format('Nothing is left to refund of %s, which is %s.', invoice.number,
+        replace(invoice.state, '_', ' ')));
   end if;
   amount := coalesce(amount, room);
   if amount <= 0 or amount > room or amount <> round(amount, 3) then
-    perform private.refuse_field('amount', 'amount_out_of_range');
+    perform private.refuse_field('amount', 'amount_out_of_range', by_hand => format(
+      'amount is more than 0 and at most %s, what is left of %s, in dinars with three decimals; '
+      'empty is all of that.', private.kwd_text(room), invoice.number));
   end if;
   -- What went to the wallet cannot be refunded to it, and what came from it has no other source.
-  if start_refund.destination not in ('wallet', 'source')
-    or start_refund.destination = 'wallet' and private.went_to_wallet(invoice, payment)
-    or start_refund.destination = 'source' and payment.id is null then
-    perform private.refuse_field('to', 'invalid');
-  elsif start_refund.destination = 'source' and not may_ask then
+  if make_refund.destination not in ('wallet', 'source')
+    or make_refund.destination = 'wallet' and private.went_to_wallet(invoice, payment)
+    or make_refund.destination = 'source' and payment.id is null then
+    perform private.refuse_field('to', 'invalid', by_hand => case make_refund.destination
+      when 'wallet' then 'The money of this invoice lies in the wallet: "to" is source.'
+      when 'source' then 'This invoice was paid from the wallet: "to" is wallet.'
+      else '"to" is wallet or source.' end);
+  elsif make_refund.destination = 'source' and not may_ask then
     perform private.refuse(503, 'payment_not_configured');
   end if;
 
   perform private.audit('invoice.refund', 'invoice', invoice.id, reason,
     jsonb_build_object('state', invoice.state, 'refunded', invoice.refunded),
     jsonb_strip_nulls(jsonb_build_object(
-      'amount', amount, 'to', start_refund.destination, 'paymentId', start_refund.payment_id)));
-  insert into public.refunds (invoice_id, payment_id, destination, amount, reason, admin_id)
-  values (invoice.id, payment.id, start_refund.destination, start_refund.amount,
-    start_refund.reason, caller_id)
-  returning id into made;
-  if start_refund.destination = 'wallet' then
-    perform private.book_refund(made);
+      'amount', amount, 'to', make_refund.destination, 'paymentId', make_refund.payment_id)));
+  insert into public.refunds (id, invoice_id, payment_id, destination, amount, reason, admin_id)
+  values (refund_id, invoice.id, payment.id, make_refund.destination, make_refund.amount,
+    make_refund.reason, make_refund.admin_id);
+  if make_refund.destination = 'wallet' then
+    perform private.book_refund(refund_id);
   elsif private.went_to_wallet(invoice, payment) then
     perform private.move_money(
       private.wallet_of(invoice.identity_id), private.wallet_of(invoice.identity_id, 'held'),
-      amount, 'hold', 'hold', made, invoice.id);
+      amount, 'hold', 'hold', refund_id, invoice.id);
   end if;
-  return private.refund_answer(made);
+end
+$$;
+comment on function private.make_refund is
+  'Refunds an invoice under this id, for an admin or, where that is null, by a row of admin_acts. '
+  'may_ask: whether a provider can be asked.';
+
+create function private.start_refund(
+  invoice_id uuid, amount numeric, destination text, reason text, payment_id uuid default null
+) returns json
+  language plpgsql
+  security definer -- calls what is closed to clients, for an admin
+  set search_path = ''
+as $$
+declare
+  refund_id constant uuid := gen_random_uuid();
+begin
+  perform private.make_refund(private.require_admin(), refund_id, invoice_id, amount, destination,
+    reason, payment_id, nullif(current_setting('facade.provider', true), '') is not null);
+  return private.refund_answer(refund_id);
 end
 $$;
 comment on function private.start_refund is 'See api.refund_invoice.';
@@ -10710,6 +10745,7 @@ create trigger properties_edited_are_another_version
   before update on public.properties
   for each row when (session_user <> 'facade')
   execute function private.on_property_edited();
+comment on trigger properties_edited_are_another_version on public.properties is 'In any order.';
 
 -- sql/06_properties/2_rules_fields.sql
 
@@ -11119,14 +11155,17 @@ $$;
 comment on function private.enter_property_state is
   'Fills in what belongs to the state that a listing enters, or says why it cannot enter it.';
 
--- Triggers run in the order of their names, these first: others depend on the state.
 create trigger properties_abide_by_their_state_on_insert
   before insert on public.properties
   for each row execute function private.enter_property_state();
+comment on trigger properties_abide_by_their_state_on_insert on public.properties is
+  'Before properties_start, by its name: whether a listing is shown follows from its state.';
 create trigger properties_abide_by_their_state
   before update of status on public.properties
   for each row when (old.status is distinct from new.status)
   execute function private.enter_property_state();
+comment on trigger properties_abide_by_their_state on public.properties is
+  'Before properties_are_listed, by its name: whether a listing is shown follows from its state.';
 
 -- sql/06_properties/2_rules_values.sql
 
@@ -11366,6 +11405,8 @@ comment on function private.copy_owner_to_listing is
 create trigger properties_start
   before insert on public.properties
   for each row execute function private.copy_owner_to_listing();
+comment on trigger properties_start on public.properties is
+  'After properties_abide_by_their_state_on_insert, by its name.';
 
 create function private.set_listed() returns trigger
   language plpgsql
@@ -11388,6 +11429,8 @@ comment on function private.set_listed is
 create trigger properties_are_listed
   before update of status, owner_active, listed on public.properties
   for each row execute function private.set_listed();
+comment on trigger properties_are_listed on public.properties is
+  'After properties_abide_by_their_state, by its name.';
 
 -- Without a search_path, as private.may_act (03_accounts/2_rules_access.sql), so that reads inline
 -- it.
@@ -13744,6 +13787,520 @@ comment on function api.toggle_favorite is
 
 grant execute on function private.toggle_favorite, api.toggle_favorite to authenticated;
 
+-- sql/08_feed/1_tables.sql
+
+-- What the feed counts its slots over: which listings and which offices were listed when.
+--
+-- Two narrow tables, because counting over properties costs 30 times as much: its rows are wide and
+-- change all day. A row is open (until infinity) while its listing is listed, and deleted 7 hours
+-- after it ended, when every snapshot that included it has expired; so rows of the past stay few.
+
+create table private.publications (
+  property_id uuid not null,
+  type text not null,
+  published_at timestamptz not null,
+  since timestamptz not null,
+  until timestamptz not null default 'infinity',
+  constraint publications_time_is_forward check (until >= since),
+  primary key (property_id, until) -- so no listing has two open ones
+);
+comment on table private.publications is
+  'From when until when each listing was listed; periods that ended are kept for some hours. '
+  'Cleaned by private.purge_publications.';
+comment on column private.publications.property_id is 'The row outlives the listing.';
+comment on column private.publications.published_at is
+  'First publishing: its place in the feed, also when it is listed again.';
+comment on column private.publications.since is 'From when it was listed.';
+comment on column private.publications.until is 'Until when it was listed; infinity while it is.';
+-- Open rows are walked in order; those that ended are few, and found by when they did.
+create index publications_newest_idx
+  on private.publications (published_at desc, property_id desc) include (since)
+  where until = 'infinity';
+create index publications_type_newest_idx
+  on private.publications (type, published_at desc, property_id desc) include (since)
+  where until = 'infinity';
+create index publications_ended_idx
+  on private.publications (until) include (since, type, published_at, property_id)
+  where until < 'infinity';
+
+create table private.office_ranks (
+  id bigint generated always as identity primary key,
+  identity_id uuid not null,
+  rating numeric(5, 4) not null,
+  since timestamptz not null,
+  until timestamptz not null default 'infinity',
+  constraint office_ranks_time_is_forward check (until >= since)
+);
+comment on table private.office_ranks is
+  'Listed offices and their ratings as they were at any moment of the last hours. Cleaned by '
+  'private.purge_office_ranks.';
+comment on column private.office_ranks.identity_id is 'The row outlives the office.';
+comment on column private.office_ranks.rating is 'Its weighed rating at the time.';
+comment on column private.office_ranks.since is 'From when it was listed with this rating.';
+comment on column private.office_ranks.until is 'Until when; infinity while it is.';
+create unique index office_ranks_one_open_key on private.office_ranks (identity_id)
+  where until = 'infinity';
+create index office_ranks_best_idx
+  on private.office_ranks (rating desc, identity_id) include (since)
+  where until = 'infinity';
+create index office_ranks_ended_idx on private.office_ranks (until) where until < 'infinity';
+
+alter table private.publications enable row level security;
+alter table private.office_ranks enable row level security;
+create policy "nobody but functions of their owner" on private.publications using (false);
+create policy "nobody but functions of their owner" on private.office_ranks using (false);
+
+-- sql/08_feed/2_rules.sql
+
+-- The snapshots of the feed: which moments can be read, and when a listing counts as published.
+--
+-- A transaction may read the clock at 11:59:59.99 and commit at 12:00:00.01. A reader of the noon
+-- snapshot in between would count one slot more or less on the next page. So the clock is read
+-- under a shared lock that is held until the commit, and the first readers of a snapshot wait for
+-- those who hold it. Writers never wait for one another, and take the lock last of all, in triggers
+-- that run at the commit: when an account with hundreds of listings is suspended, readers do not
+-- wait for all of that, and who holds the lock waits for no row any more.
+
+create function private.publishing_time() returns timestamptz
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform pg_advisory_xact_lock_shared(hashtextextended('publishing', 2));
+  return clock_timestamp();
+end
+$$;
+comment on function private.publishing_time is
+  'The time now, taken so that no snapshot of the feed misses what is listed or unlisted at it.';
+
+create function private.require_snapshot(asked timestamptz) returns timestamptz
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if asked > now() or asked < now() - interval '6 hours' then
+    perform private.refuse_field('snapshot', 'cursor_invalid');
+  end if;
+  -- No commit takes that long, so for an older snapshot there is nothing to wait for.
+  if asked > now() - interval '15 seconds' then
+    -- To have had the lock is enough. Leaving this block by an error releases it, also when the
+    -- reader is cancelled at this very moment; a session lock could stay on its connection for
+    -- good.
+    begin
+      perform pg_advisory_xact_lock(hashtextextended('publishing', 2));
+      raise exception using errcode = 'ZZ001';
+    exception
+      when sqlstate 'ZZ001' then null;
+    end;
+  end if;
+  return asked;
+end
+$$;
+comment on function private.require_snapshot is
+  'A moment whose feed may be read: all that was listed or unlisted until then is in the tables. '
+  'It can be read for 6 hours, then 422 cursor_invalid.';
+
+-- sql/08_feed/4_reads.sql
+
+-- Feed: what was published, newest first, in numbered pages, and every eighth slot an office.
+--
+-- A page number means the same listings for as long as its snapshot can be read, whatever is
+-- published, sold or deleted meanwhile. So slots are counted over what was listed at the snapshot
+-- (1_tables.sql) and never over what can be seen now: the slot of a listing that was unlisted
+-- since stays empty, and one that was unlisted before has none.
+
+-- Each half is in order and limited to what both may give, so that the planner merges them; else it
+-- would sort everything that is listed.
+create function private.published_listings(
+  listing_type text, at timestamptz, skip integer, take integer
+) returns uuid[]
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  if listing_type is null then
+    return array(
+      select slots.property_id
+      from (
+        (
+          select publications.published_at, publications.property_id from private.publications
+          where publications.until = 'infinity' and publications.published_at <= at
+            and publications.since <= at
+          order by publications.published_at desc, publications.property_id desc
+          limit skip + take
+        ) union all (
+          select publications.published_at, publications.property_id from private.publications
+          where publications.until < 'infinity' and publications.until > at
+            and publications.published_at <= at and publications.since <= at
+          order by publications.published_at desc, publications.property_id desc
+          limit skip + take
+        )
+      ) as slots
+      order by slots.published_at desc, slots.property_id desc
+      offset skip limit take
+    );
+  else
+    return array(
+      select slots.property_id
+      from (
+        (
+          select publications.published_at, publications.property_id from private.publications
+          where publications.type = listing_type
+            and publications.until = 'infinity' and publications.published_at <= at
+            and publications.since <= at
+          order by publications.published_at desc, publications.property_id desc
+          limit skip + take
+        ) union all (
+          select publications.published_at, publications.property_id from private.publications
+          where publications.type = listing_type
+            and publications.until < 'infinity' and publications.until > at
+            and publications.published_at <= at and publications.since <= at
+          order by publications.published_at desc, publications.property_id desc
+          limit skip + take
+        )
+      ) as slots
+      order by slots.published_at desc, slots.property_id desc
+      offset skip limit take
+    );
+  end if;
+end
+$$;
+comment on function private.published_listings is
+  'The listings in a range of slots, newest first, whatever became of them since.';
+
+create function private.ranked_offices(at timestamptz, take integer) returns uuid[]
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return array(
+    select ranks.identity_id
+    from (
+      (
+        select office_ranks.rating, office_ranks.identity_id from private.office_ranks
+        where office_ranks.until = 'infinity' and office_ranks.since <= at
+        order by office_ranks.rating desc, office_ranks.identity_id
+        limit take
+      ) union all (
+        select office_ranks.rating, office_ranks.identity_id from private.office_ranks
+        where office_ranks.until < 'infinity' and office_ranks.until > at
+          and office_ranks.since <= at
+        order by office_ranks.rating desc, office_ranks.identity_id
+        limit take
+      )
+    ) as ranks
+    order by ranks.rating desc, ranks.identity_id
+    limit take
+  );
+end
+$$;
+comment on function private.ranked_offices is
+  'The best rated offices that were listed at a moment.';
+
+create function private.feed_slots(
+  listing_type text, at timestamptz, page integer, page_size integer,
+  out property_ids uuid[], out property_slots integer[],
+  out office_ids uuid[], out office_slots integer[],
+  out more boolean
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  first constant integer := (page - 1) * page_size + 1;
+  last constant integer := page * page_size;
+  offices uuid[] := '{}'; -- one more than this and earlier pages show, if there are that many
+  earlier integer; -- offices before this page
+  seen integer; -- offices up to its end
+  skip integer; -- listings before this page
+  take integer; -- listings on it
+begin
+  if listing_type is null then
+    offices := private.ranked_offices(at, last / 8 + 1);
+  end if;
+  earlier := least((first - 1) / 8, cardinality(offices));
+  seen := least(last / 8, cardinality(offices));
+  skip := first - 1 - earlier;
+  take := last - first + 1 - (seen - earlier);
+
+  property_ids := private.published_listings(listing_type, at, skip, take + 1);
+  more := cardinality(property_ids) > take or 8 * cardinality(offices) > last;
+  property_ids := property_ids[:take];
+  property_slots := array(
+    select nth + least((nth - 1) / 7, cardinality(offices))
+    from generate_series(skip + 1, skip + take) as nth
+  );
+  office_ids := offices[earlier + 1:seen];
+  office_slots := array(select 8 * nth from generate_series(earlier + 1, seen) as nth);
+end
+$$;
+comment on function private.feed_slots is
+  'What was listed in the slots of a page at a moment, and whether there are slots after it.';
+
+-- An item says in kind what it is, so the listing's own kind is renamed.
+create function private.feed_properties(
+  property_ids uuid[], property_slots integer[], fields text
+) returns table (slot integer, item text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  viewer_id uuid := private.identity_id();
+begin
+  if private.wants_records(fields) then
+    -- It is the first "kind" of the text: only id, refNo and type come before it.
+    return query
+    select
+      property_slots[array_position(property_ids, records.id)],
+      regexp_replace(records.record::text, '"kind":', '"kind":"property","propertyKind":')
+    from private.property_records(
+      array(
+        select properties.id from public.properties
+        where properties.id = any (property_ids) and properties.listed
+      ),
+      viewer_id
+    ) as records;
+  else
+    -- No text of a listing has this: in JSON its quotes are escaped.
+    return query
+    select
+      slots.slot,
+      replace(
+        private.card_text(
+          property_cards,
+          slots.property_id = any (array(
+            select favorites.property_id from public.favorites
+            where favorites.identity_id = viewer_id
+              and favorites.property_id = any (property_ids)
+          )),
+          viewer_id,
+          (select settings.value #>> '{}' from private.settings where settings.name = 'files_url')
+        ), '"kind":', '"kind":"property","propertyKind":')
+    from unnest(property_ids, property_slots) as slots (property_id, slot)
+    join private.property_cards on property_cards.property_id = slots.property_id;
+  end if;
+end
+$$;
+comment on function private.feed_properties is
+  'Those of these listings that can be seen now, as items of the feed, with their slots.';
+
+create function private.feed_offices(office_ids uuid[], office_slots integer[])
+  returns table (slot integer, item text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select
+    office_slots[array_position(office_ids, records.id)],
+    '{"kind":"office",' || substr(records.record::text, 2)
+  from private.organisation_records(array(
+    select identities.id
+    from public.identities
+    join public.accounts on accounts.id = identities.account_id and private.may_act(accounts)
+    join public.organisations
+      on organisations.identity_id = identities.id and organisations.listed
+    where identities.id = any (office_ids) and identities.status = 'active'
+  )) as records;
+end
+$$;
+comment on function private.feed_offices is
+  'Those of these offices that can be seen now, as items of the feed, with their slots.';
+
+create function private.feed_items(
+  property_ids uuid[], property_slots integer[], office_ids uuid[], office_slots integer[],
+  fields text
+) returns text
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return (
+    select '[' || coalesce(string_agg(slots.item, ',' order by slots.slot), '') || ']'
+    from (
+      select properties.slot, properties.item
+      from private.feed_properties(property_ids, property_slots, fields) as properties
+      union all
+      select offices.slot, offices.item
+      from private.feed_offices(office_ids, office_slots) as offices
+    ) as slots
+  );
+end
+$$;
+comment on function private.feed_items is 'What can be seen in these slots now, in their order.';
+
+create function private.list_feed(
+  filter text, page integer, page_size integer, snapshot timestamptz default null,
+  fields text default 'card'
+) returns text
+  language plpgsql
+  security definer -- reads listings of others; shows what is listed only
+  set search_path = ''
+as $$
+declare
+  listing_type constant text := case when filter <> 'all' then upper(filter) end;
+  at timestamptz := private.require_snapshot(coalesce(
+    snapshot, date_bin('5 minutes', now(), timestamptz '2000-01-01 00:00:00+00')));
+  slots record := private.feed_slots(listing_type, at, page, page_size);
+  first_ids uuid[];
+begin
+  -- The first page is never empty as long as anything is listed, and never half empty: else it would
+  -- be enough to publish much before a snapshot and to withdraw it afterwards.
+  if snapshot is null then
+    first_ids := case when page = 1 then slots.property_ids
+      else (private.feed_slots(listing_type, at, 1, page_size)).property_ids end;
+  end if;
+  if snapshot is null and (
+    select count(*) < greatest(1, cardinality(first_ids) / 2.0) from public.properties
+    where properties.listed and properties.id = any (first_ids)
+  ) then
+    at := private.require_snapshot(now());
+    slots := private.feed_slots(listing_type, at, page, page_size);
+  end if;
+  return '{"items":' || private.feed_items(
+      slots.property_ids, slots.property_slots, slots.office_ids, slots.office_slots, fields)
+    || ',"page":' || page
+    || ',"hasMore":' || to_json(page < 500 and slots.more)::text
+    || ',"snapshot":"' || (to_json(at at time zone 'UTC') #>> '{}') || 'Z"}';
+end
+$$;
+comment on function private.list_feed is
+  'Facade: a page of the feed as JSON text, whose arguments were checked in their form; see '
+  'api.list_feed.';
+
+create function api.list_feed(
+  filter text default 'all',
+  page integer default 1,
+  page_size integer default 20,
+  snapshot timestamptz default null,
+  fields text default 'card'
+) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if filter is null or filter not in ('all', 'sale', 'rent', 'exchange') then
+    perform private.refuse_field('filter', 'feed_filter_unknown');
+  elsif page is null or page not between 1 and 500 then
+    perform private.refuse_field('page', 'invalid');
+  elsif page_size is null or page_size not between 1 and 50 then
+    perform private.refuse_field('limit', 'invalid');
+  end if;
+  return private.list_feed(filter, page, page_size, snapshot, fields);
+end
+$$;
+comment on function api.list_feed is
+  'A numbered page of what was listed at the moment of the snapshot: filter all, sale, rent or '
+  'exchange. On all, every eighth slot is a verified office, by rating. 422 feed_filter_unknown, '
+  'cursor_invalid for a snapshot that has expired or lies in the future.';
+
+grant execute on function private.list_feed, api.list_feed to guest, authenticated;
+
+-- sql/08_feed/6_events.sql
+
+-- The feed's tables follow the listings and the offices.
+
+create function private.record_publication() returns trigger
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+declare
+  at constant timestamptz := private.publishing_time();
+begin
+  update private.publications set until = greatest(at, publications.since)
+  where publications.property_id = new.id and publications.until > at;
+  if new.listed then
+    insert into private.publications (property_id, type, published_at, since)
+    values (new.id, new.type, new.published_at, at);
+  end if;
+  return null;
+end
+$$;
+comment on function private.record_publication is
+  'Records for the feed since or until when a listing is listed.';
+
+create constraint trigger properties_publishing_is_recorded_on_insert
+  after insert on public.properties
+  deferrable initially deferred
+  for each row when (new.listed)
+  execute function private.record_publication();
+create constraint trigger properties_publishing_is_recorded
+  after update on public.properties
+  deferrable initially deferred
+  for each row when (
+    (old.listed or new.listed)
+    and (old.listed, old.type, old.published_at)
+      is distinct from (new.listed, new.type, new.published_at)
+  )
+  execute function private.record_publication();
+
+create function private.record_office_rank() returns trigger
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+declare
+  at constant timestamptz := private.publishing_time();
+begin
+  update private.office_ranks set until = greatest(at, office_ranks.since)
+  where office_ranks.identity_id = new.identity_id and office_ranks.until > at;
+  if new.listed then
+    insert into private.office_ranks (identity_id, rating, since)
+    values (new.identity_id, new.rating_weighed, at);
+  end if;
+  return null;
+end
+$$;
+comment on function private.record_office_rank is
+  'Records for the feed which offices are listed, with what rating.';
+
+create constraint trigger organisations_rank_is_recorded_on_insert
+  after insert on public.organisations
+  deferrable initially deferred
+  for each row when (new.listed and new.type = 'office')
+  execute function private.record_office_rank();
+create constraint trigger organisations_rank_is_recorded
+  after update on public.organisations
+  deferrable initially deferred
+  for each row when (
+    new.type = 'office' and (old.listed or new.listed)
+    and (old.listed, old.rating_weighed) is distinct from (new.listed, new.rating_weighed)
+  )
+  execute function private.record_office_rank();
+
+-- sql/08_feed/7_jobs.sql
+
+-- What the feed forgets by the clock.
+
+create function private.purge_publications() returns bigint
+  language sql
+  security definer -- deletes from a closed table
+  set search_path = ''
+as $$
+  select private.purge('private.publications', 'until', '7 hours')
+$$;
+comment on function private.purge_publications is
+  'Job: deletes publications that no readable snapshot needs, 1,000 at a time.';
+
+create function private.purge_office_ranks() returns bigint
+  language sql
+  security definer -- deletes from a closed table
+  set search_path = ''
+as $$
+  select private.purge('private.office_ranks', 'until', '7 hours')
+$$;
+comment on function private.purge_office_ranks is
+  'Job: deletes ranks that no readable snapshot needs, 1,000 at a time.';
+
+grant execute on function private.purge_publications, private.purge_office_ranks to backend;
+
 -- sql/08_reading/1_tables.sql
 
 -- The words of a query that mean something: one list, of which every word is a row.
@@ -13795,10 +14352,21 @@ create type private.reading as (
 );
 comment on type private.reading is
   'A query as it was read. found: [{field, value, text}], named as filters are. filters: what '
-  'listings have to be, by columns of private.search_filters. clauses: what they have by field or '
+  'listings have to be, by names of private.search_filters. clauses: what they have by field or '
   'text, each a list of words and terms of which one will do; block: those of the block. words: '
   'the other words, as listings are searched; typed: as they were typed. ignored: what was left '
   'out. strategy: the one that has what was asked, if it is another.';
+
+create type private.search_reading as (
+  clauses jsonb,
+  words text[],
+  filters jsonb,
+  step smallint
+);
+comment on type private.search_reading is
+  'A query as a search uses it, and as its cursor carries it: the clauses, words and filters of '
+  'private.reading, and what was left out where nothing fitted: 1 unknown words, 2 numbers, 3 size, '
+  'rooms, floor and block, 4 all words, 5 these and all words; 0 nothing, null not known yet.';
 
 -- sql/08_reading/2_rules_edits.sql
 
@@ -13881,6 +14449,7 @@ comment on function private.check_reading_word is
 create trigger reading_words_are_understood
   before insert or update on private.reading_words
   for each row execute function private.check_reading_word();
+comment on trigger reading_words_are_understood on private.reading_words is 'In any order.';
 create trigger reading_names_are_written_elsewhere
   before update on private.reading_words
   for each row when (old.is_name or new.is_name)
@@ -14331,7 +14900,7 @@ comment on function private.reading_clauses is
   'phrase.';
 
 create function private.with_reading(
-  reading private.reading, name text, filter text, value jsonb, said text
+  reading private.reading, name text, value jsonb, said text
 ) returns private.reading
   language plpgsql
   immutable
@@ -14340,16 +14909,16 @@ as $$
 begin
   if value is null then
     return reading;
-  elsif reading.filters ? filter then
-    if reading.filters -> filter = value then
+  elsif reading.filters ? name then
+    if reading.filters -> name = value then
       return reading;
     elsif jsonb_typeof(value) <> 'array' then
       reading.ignored := reading.ignored || said;
       return reading;
     end if;
-    value := (reading.filters -> filter) || value;
+    value := (reading.filters -> name) || value;
   end if;
-  reading.filters := reading.filters || jsonb_build_object(filter, value);
+  reading.filters := reading.filters || jsonb_build_object(name, value);
   reading.found := reading.found || jsonb_build_object('field', name, 'value', case
     when jsonb_typeof(value) = 'array' then (
       select string_agg(code, ',') from jsonb_array_elements_text(value) as code)
@@ -14496,21 +15065,21 @@ begin
         );
         said := array_to_string(tokens.typed[before.first:item.last], ' ');
       end if;
-      reading := private.with_reading(reading, 'furnished', 'furnished',
+      reading := private.with_reading(reading, 'furnished',
         to_jsonb(item.choices), said);
     elsif item.field = 'plot_position' then
       positions := positions || item;
     elsif item.field = 'size' then
       reading := private.with_reading(
-        reading, 'areaM2Min', 'area_m2_min', to_jsonb(item.low), said);
+        reading, 'areaM2Min', to_jsonb(item.low), said);
       reading := private.with_reading(
-        reading, 'areaM2Max', 'area_m2_max', to_jsonb(item.high), said);
+        reading, 'areaM2Max', to_jsonb(item.high), said);
     elsif item.field = 'rooms' and item.low is not null then
-      reading := private.with_reading(reading, 'bedroomsMin', 'bedrooms_min',
+      reading := private.with_reading(reading, 'bedroomsMin',
         to_jsonb(floor(item.low)), said);
     elsif item.field = 'floor' then
-      reading := private.with_reading(reading, 'floorMin', 'floor_min', to_jsonb(item.low), said);
-      reading := private.with_reading(reading, 'floorMax', 'floor_max', to_jsonb(item.high), said);
+      reading := private.with_reading(reading, 'floorMin', to_jsonb(item.low), said);
+      reading := private.with_reading(reading, 'floorMax', to_jsonb(item.high), said);
     elsif item.field = 'block' and reading.block is null then
       reading.block := jsonb_build_array(
         array['block:' || item.phrase, item.phrase],
@@ -14548,7 +15117,7 @@ begin
     elsif strategy in ('standard', 'deal') and type = 'EXCHANGE' then
       reading.strategy := coalesce(reading.strategy, 'exchange');
     elsif strategy is distinct from 'exchange' and not reading.filters ? 'type' then
-      reading := private.with_reading(reading, 'type', 'type', to_jsonb(type), said);
+      reading := private.with_reading(reading, 'type', to_jsonb(type), said);
     end if;
   end loop;
   foreach item in array prices loop
@@ -14557,8 +15126,8 @@ begin
     if item.field = 'bare' and type is null then
       reading.ignored := reading.ignored || said;
     else
-      reading := private.with_reading(reading, 'priceMin', 'price_min', to_jsonb(price.low), said);
-      reading := private.with_reading(reading, 'priceMax', 'price_max', to_jsonb(price.high), said);
+      reading := private.with_reading(reading, 'priceMin', to_jsonb(price.low), said);
+      reading := private.with_reading(reading, 'priceMax', to_jsonb(price.high), said);
     end if;
   end loop;
   reading := private.with_names(reading, 'kinds', 'kind', kinds, tokens.typed);
@@ -14570,6 +15139,204 @@ end
 $$;
 comment on function private.read_query is
   'What a query says, for a strategy (null for the map).';
+
+-- sql/08_reading/4_reads_searched.sql
+
+-- A query on its way through a search: its words as the text index is asked, what is left out of it
+-- where no listing fits, so that its page is not empty, and what its first page and its cursor say.
+
+create function private.reading_query(
+  reading private.search_reading, guessing boolean default false
+) returns tsquery
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  words constant tsquery := private.search_query(reading.words, guessing);
+  clauses constant tsquery := (
+    select string_agg(clause.alternatives, '&')
+    from (
+      select '(' || string_agg(private.quote_lexeme(word), '|') || ')' as alternatives
+      from jsonb_array_elements(reading.clauses) with ordinality as asked (clause, place)
+      cross join lateral jsonb_array_elements_text(asked.clause) as word
+      group by asked.place
+    ) as clause
+  )::tsquery;
+begin
+  return coalesce(clauses && words, clauses, words);
+end
+$$;
+comment on function private.reading_query is
+  'The words that a query asks for, read or not, as private.search_query; null for none.';
+
+create function private.without_details(reading private.search_reading, block jsonb)
+  returns private.search_reading
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  reading.clauses := (
+    select coalesce(jsonb_agg(clause), '[]') from jsonb_array_elements(reading.clauses) as clause
+    where not coalesce(block @> jsonb_build_array(clause), false)
+  );
+  reading.filters :=
+    reading.filters - '{areaM2Min,areaM2Max,bedroomsMin,floorMin,floorMax}'::text[];
+  return reading;
+end
+$$;
+comment on function private.without_details is 'A query without size, rooms, floor and block.';
+
+create function private.relaxed_reading(
+  strategy text, inout reading private.search_reading, block jsonb, out lost text[]
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  whole constant private.search_reading := reading;
+  tried private.search_reading := reading;
+  word text;
+  guessed text[] := '{}'; -- unknown, but like words that are not
+  known text[] := '{}';
+  exact tsquery;
+  guess tsquery;
+  alike tsquery;
+  is_fit boolean := false;
+begin
+  lost := '{}';
+  foreach word in array reading.words loop
+    if word ~ '^[0-9]+$' or
+      private.fitting_listings(strategy, row('[]', array[word], '{}', null), 1) <> '{}' then
+      known := known || word;
+      continue;
+    end if;
+    -- Each takes a millisecond.
+    exact := private.search_query(array[word]);
+    guess := case when cardinality(guessed) < 8 then private.search_query(array[word], true) end;
+    if guess <> exact then
+      guessed := guessed || word;
+      alike := coalesce(alike && guess, guess);
+    else
+      lost := lost || word;
+    end if;
+  end loop;
+  for step in 1 .. 3 loop
+    reading.step := step;
+    if step = 2 then
+      lost := lost || array(select number from unnest(known) as number where number ~ '^[0-9]+$');
+      known := array(select other from unnest(known) as other where other !~ '^[0-9]+$');
+    elsif step = 3 then
+      reading := private.without_details(reading, block);
+    end if;
+    reading.words := known;
+    tried.step := step;
+    continue when reading is not distinct from tried;
+    tried := reading;
+    is_fit := private.fitting_listings(strategy, reading, 1, alike) <> '{}';
+    exit when is_fit;
+  end loop;
+  reading.words := known || guessed;
+  if not is_fit and whole.words <> '{}' and not (whole.clauses = '[]' and whole.filters = '{}') then
+    -- Words that listings have, but none that is what was read.
+    tried := whole;
+    tried.words := '{}';
+    for step in 4 .. 5 loop
+      if step = 5 then
+        tried := private.without_details(tried, block);
+      end if;
+      tried.step := step;
+      if private.fitting_listings(strategy, tried, 1) <> '{}' then
+        reading := tried;
+        lost := whole.words;
+        return;
+      end if;
+    end loop;
+  end if;
+  if reading.words = '{}' and reading.clauses = '[]' and reading.filters = '{}'
+    or lost = '{}' and (reading.clauses, reading.filters)
+      is not distinct from (whole.clauses, whole.filters) then
+    -- All of it would be left out, or nothing is.
+    reading := whole;
+    reading.step := 0;
+    lost := '{}';
+  end if;
+end
+$$;
+comment on function private.relaxed_reading is
+  'A query that no listing of a strategy fits, without what keeps them from it: first the words that '
+  'none has nor has anything like, then numbers that are only words, then size, rooms, floor and the '
+  'block; where that is not enough, all words, with or without these. Type, kind, place and price '
+  'stay. Lost: the words that were left out.';
+
+create function private.understood(
+  read private.reading, reading private.search_reading, lost text[], conflicts text[]
+) returns jsonb
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  left_out constant text[] := case when reading.step in (3, 5)
+    then '{areaM2Min,areaM2Max,bedroomsMin,floorMin,floorMax,block}' else '{}' end;
+begin
+  if lost = '{}' and left_out = '{}' then
+    return jsonb_build_object('found', read.found, 'words', read.typed, 'ignored', read.ignored,
+      'conflicts', conflicts, 'strategy', read.strategy);
+  end if;
+  return jsonb_build_object(
+    'found', (
+      select coalesce(jsonb_agg(item order by place), '[]')
+      from jsonb_array_elements(read.found) with ordinality as item (item, place)
+      where item ->> 'field' <> all (left_out)
+    ),
+    'words', array(
+      select said from unnest(read.words, read.typed) with ordinality as given (word, said, place)
+      where word <> all (lost) order by place
+    ),
+    'ignored', read.ignored || array(
+      select said from unnest(read.words, read.typed) with ordinality as given (word, said, place)
+      where word = any (lost) order by place
+    ) || array(
+      select distinct item ->> 'text' from jsonb_array_elements(read.found) as item
+      where item ->> 'field' = any (left_out)
+    ),
+    'conflicts', conflicts,
+    'strategy', read.strategy
+  );
+end
+$$;
+comment on function private.understood is
+  'What a query was understood as, for its first page; what was left out of it is among the ignored.';
+
+create function private.cursor_reading(place jsonb) returns private.search_reading
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  reading private.search_reading;
+begin
+  reading := jsonb_populate_record(null::private.search_reading, place -> 'reading');
+  -- Made by us, it has the form that we gave it.
+  perform jsonb_populate_record(null::private.search_filters, reading.filters);
+  if reading.words is not null and jsonb_typeof(reading.filters) = 'object'
+    and jsonb_typeof(reading.clauses) = 'array'
+    and not reading.clauses @? 'strict $[*] ? (@.type() != "array")'
+    and not reading.clauses @? '$[*][*] ? (@ like_regex "^(|.{101,})$")'
+    and not exists (select from unnest(reading.words) as word where word !~ '^.{1,100}$') then
+    return reading;
+  end if;
+  perform private.refuse_field('cursor', 'cursor_invalid');
+exception
+  when data_exception or datatype_mismatch then
+    perform private.refuse_field('cursor', 'cursor_invalid');
+end
+$$;
+comment on function private.cursor_reading is
+  'The reading that a cursor carries; 422 cursor_invalid if that is none.';
 
 -- sql/08_search/1_tables.sql
 
@@ -14627,7 +15394,7 @@ comment on column private.search_documents.document is
   'Its words, and a term with a colon for what filters ask: area:salmiya, bedrooms:3 (3 or more).';
 
 -- One for each order in which pages are walked, led by what usually narrows it or goes together with
--- that order. Those of the newest hold all that plain filters ask (4_reads_lanes.sql): an entry here
+-- that order. Those of the newest hold all that plain filters ask (4_reads_2_plan.sql): an entry here
 -- is passed by at a quarter of what a visit of the table costs.
 create index search_documents_newest_idx on private.search_documents (published_at, property_id)
   include (
@@ -14649,7 +15416,7 @@ create index search_documents_kind_newest_idx
   include (
     governorate_id, area_id, price, area_m2, bedrooms, bathrooms, furnished, auction_ends_at
   );
--- The other orders (4_reads_plans.sql). An undisclosed price comes last both ways.
+-- The other orders. An undisclosed price comes last both ways.
 create index search_documents_price_asc_idx
   on private.search_documents (type, coalesce(price, 100000000000), property_id);
 create index search_documents_kind_price_asc_idx
@@ -14689,7 +15456,6 @@ comment on function private.search_cell is
   'The number of the cell of a place, in a grid of 0.02 degrees (2 km): eastwards by 1, northwards '
   'by 32768.';
 
--- How it is walked is in 4_reads_plans_boxes.sql.
 create index search_documents_cell_newest_idx
   on private.search_documents (private.search_cell(lat, lng), published_at, property_id, lat, lng);
 
@@ -14710,59 +15476,6 @@ comment on table private.area_prices is
   'What private.map_area_prices gave without filters some minutes ago: one row, written by a job. '
   'Stays: one row.';
 
--- Which listings have a common word, as bitmaps: how they are read is in 4_reads_common_words.sql.
-create table private.search_common_words (
-  word text primary key,
-  is_folded boolean not null default false
-);
-comment on table private.search_common_words is
-  'Words that are frequent somewhere, and the terms of all names. Written by jobs. Stays: as many '
-  'as there are frequent words.';
-comment on column private.search_common_words.word is
-  'A word or term of private.search_documents.document.';
-comment on column private.search_common_words.is_folded is
-  'Whether it has a bitmap in every chunk of private.search_folds.';
-
-create table private.search_bits (
-  word text not null,
-  chunk integer not null,
-  bits bit(8192),
-  places smallint[],
-  primary key (word, chunk),
-  constraint search_bits_are_kept_one_way check (num_nonnulls(bits, places) = 1)
-);
-comment on table private.search_bits is
-  'Which listings of a chunk have a common word, a term of a name, or a strategy (in:auction). '
-  'Stays: as many as there are frequent words and chunks of listings.';
-comment on column private.search_bits.word is
-  'As in private.search_common_words, or in: and a strategy.';
-comment on column private.search_bits.chunk is 'ref_no / 8192 of its listings.';
-comment on column private.search_bits.bits is
-  'One bit for each listing, at ref_no % 8192; null where places take less room.';
-comment on column private.search_bits.places is
-  'ref_no % 8192 of each listing, up to 32 of them; null where there are more.';
-
-create table private.search_folds (
-  chunk integer primary key,
-  newest timestamptz not null,
-  oldest timestamptz not null
-);
-comment on table private.search_folds is
-  'The chunks that have bitmaps, and from when to when their listings were published. Stays: as '
-  'many as there are chunks of listings.';
-comment on column private.search_folds.chunk is 'As in private.search_bits.';
-
-create table private.search_changes (
-  id bigint generated always as identity,
-  chunk integer not null,
-  property_id uuid not null,
-  primary key (chunk, id)
-);
-comment on table private.search_changes is
-  'Listings written since the bitmaps of their chunk were, one row for each time. Cleaned by '
-  'private.fold_search_words.';
-comment on column private.search_changes.chunk is 'As in private.search_bits.';
-
 create table private.search_names (
   word text not null,
   term text not null,
@@ -14775,22 +15488,39 @@ comment on column private.search_names.word is 'A word, as private.search_text w
 comment on column private.search_names.term is 'What has that word in a name, as area:salmiya.';
 create index search_names_term_idx on private.search_names (term);
 
--- Not unique: two listings with the same new word would wait for one another. A word that stands
--- here twice does no harm.
 create table private.search_vocabulary (
-  id bigint generated always as identity primary key,
-  word text not null
-    constraint search_vocabulary_words_can_be_guessed check (word ~ '^[^0-9:]{3,}$')
+  word text primary key
+    constraint search_vocabulary_words_can_be_guessed check (word ~ '^[^0-9:]{3,}$'),
+  listings integer not null,
+  writer smallint not null,
+  is_shared boolean not null
 );
 comment on table private.search_vocabulary is
-  'Every word that a listing or a name has had, to find those similar to a misspelt one. Cleaned '
-  'by private.purge_vocabulary.';
+  'The words of listings, to find those similar to a misspelt one. A word goes with its last listing. '
+  'Cleaned by private.count_search_words.';
 comment on column private.search_vocabulary.word is
   'As private.search_text writes it, so no term with a colon. Numbers are not guessed at: 104233 is '
   'not nearly 104234.';
-create index search_vocabulary_word_idx on private.search_vocabulary (word);
+comment on column private.search_vocabulary.listings is 'How many listings had it when last counted.';
+comment on column private.search_vocabulary.writer is
+  'A mark of the account that wrote it first: two accounts seldom have the same, and it names nobody.';
+comment on column private.search_vocabulary.is_shared is
+  'Whether another account has written it, too: only then a misspelt word can be taken for it, so that '
+  'nobody decides that alone.';
 create index search_vocabulary_trigrams_idx
-  on private.search_vocabulary using gin (word extensions.gin_trgm_ops);
+  on private.search_vocabulary using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
+  where is_shared;
+
+-- Listings would wait for one another if each counted its own words.
+create table private.search_word_changes (
+  id bigint generated always as identity primary key,
+  writer smallint not null,
+  added text[] not null,
+  removed text[] not null
+);
+comment on table private.search_word_changes is
+  'Words that listings got and lost since they were counted. Cleaned by private.count_search_words.';
+comment on column private.search_word_changes.writer is 'As in private.search_vocabulary.';
 
 alter table private.search_documents enable row level security;
 create policy "nobody but functions of their owner" on private.search_documents using (false);
@@ -14798,103 +15528,16 @@ create policy "nobody but functions of their owner" on private.search_documents 
 alter table private.area_prices enable row level security;
 create policy "nobody but functions of their owner" on private.area_prices using (false);
 
-alter table private.search_common_words enable row level security;
-alter table private.search_bits enable row level security;
-alter table private.search_folds enable row level security;
-alter table private.search_changes enable row level security;
-create policy "nobody but functions of their owner" on private.search_common_words using (false);
-create policy "nobody but functions of their owner" on private.search_bits using (false);
-create policy "nobody but functions of their owner" on private.search_folds using (false);
-create policy "nobody but functions of their owner" on private.search_changes using (false);
-
 alter table private.search_names enable row level security;
 alter table private.search_vocabulary enable row level security;
+alter table private.search_word_changes enable row level security;
 create policy "nobody but functions of their owner" on private.search_names using (false);
 create policy "nobody but functions of their owner" on private.search_vocabulary using (false);
-
--- sql/08_search/1_tables_feed.sql
-
--- What the feed counts its slots over: which listings and which offices were listed when.
---
--- Two narrow tables, because counting over properties costs 30 times as much: its rows are wide and
--- change all day. A row is open (until infinity) while its listing is listed, and deleted 7 hours
--- after it ended, when every snapshot that included it has expired; so rows of the past stay few.
-
-create table private.publications (
-  property_id uuid not null,
-  type text not null,
-  published_at timestamptz not null,
-  since timestamptz not null,
-  until timestamptz not null default 'infinity',
-  constraint publications_time_is_forward check (until >= since),
-  primary key (property_id, until) -- so no listing has two open ones
-);
-comment on table private.publications is
-  'From when until when each listing was listed; periods that ended are kept for some hours. '
-  'Cleaned by private.purge_publications.';
-comment on column private.publications.property_id is 'The row outlives the listing.';
-comment on column private.publications.published_at is
-  'First publishing: its place in the feed, also when it is listed again.';
-comment on column private.publications.since is 'From when it was listed.';
-comment on column private.publications.until is 'Until when it was listed; infinity while it is.';
--- Open rows are walked in order; those that ended are few, and found by when they did.
-create index publications_newest_idx
-  on private.publications (published_at desc, property_id desc) include (since)
-  where until = 'infinity';
-create index publications_type_newest_idx
-  on private.publications (type, published_at desc, property_id desc) include (since)
-  where until = 'infinity';
-create index publications_ended_idx
-  on private.publications (until) include (since, type, published_at, property_id)
-  where until < 'infinity';
-
-create table private.office_ranks (
-  id bigint generated always as identity primary key,
-  identity_id uuid not null,
-  rating numeric(5, 4) not null,
-  since timestamptz not null,
-  until timestamptz not null default 'infinity',
-  constraint office_ranks_time_is_forward check (until >= since)
-);
-comment on table private.office_ranks is
-  'Listed offices and their ratings as they were at any moment of the last hours. Cleaned by '
-  'private.purge_office_ranks.';
-comment on column private.office_ranks.identity_id is 'The row outlives the office.';
-comment on column private.office_ranks.rating is 'Its weighed rating at the time.';
-comment on column private.office_ranks.since is 'From when it was listed with this rating.';
-comment on column private.office_ranks.until is 'Until when; infinity while it is.';
-create unique index office_ranks_one_open_key on private.office_ranks (identity_id)
-  where until = 'infinity';
-create index office_ranks_best_idx
-  on private.office_ranks (rating desc, identity_id) include (since)
-  where until = 'infinity';
-create index office_ranks_ended_idx on private.office_ranks (until) where until < 'infinity';
-
-alter table private.publications enable row level security;
-alter table private.office_ranks enable row level security;
-create policy "nobody but functions of their owner" on private.publications using (false);
-create policy "nobody but functions of their owner" on private.office_ranks using (false);
+create policy "nobody but functions of their owner" on private.search_word_changes using (false);
 
 -- sql/08_search/2_rules_documents.sql
 
 -- The search document of a listing: what a search compares.
-
-create function private.earth_point(lat double precision, lng double precision)
-  returns extensions.cube
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
-as $$
-begin
-  return extensions.cube(array[
-    6371.0088 * cosd(lat) * cosd(lng), 6371.0088 * cosd(lat) * sind(lng), 6371.0088 * sind(lat)
-  ]);
-end
-$$;
-comment on function private.earth_point is
-  'A place as a point in space, in km from the centre of the earth. The straight line between two '
-  'such points grows with the distance over ground, so an index can sort by distance exactly.';
 
 create function private.search_bucket(amount numeric) returns integer
   language plpgsql
@@ -14976,59 +15619,73 @@ comment on function private.search_document is 'A listing as searches compare it
 
 -- sql/08_search/2_rules_filters.sql
 
--- The filters of searches and of the map: how they are parsed. What they ask is in
--- 2_rules_matching.sql.
+-- The filters of searches and of the map. Each is defined once: an attribute of search_filters and a
+-- row of search_filter_rules, by which it is parsed and judged; what clients are told of it
+-- (functions/api/search/schemas-filters.ts) is held to these rows by test/search/filters.test.ts.
 
 create type private.search_filters as (
   type text,
   kinds text[],
   usage text,
-  governorate_ids text[],
-  area_ids text[],
-  price_min numeric,
-  price_max numeric,
-  area_m2_min numeric,
-  area_m2_max numeric,
-  bedrooms_min smallint,
-  bathrooms_min smallint,
+  "governorateIds" text[],
+  "areaIds" text[],
+  "priceMin" numeric,
+  "priceMax" numeric,
+  "areaM2Min" numeric,
+  "areaM2Max" numeric,
+  "bedroomsMin" smallint,
+  "bathroomsMin" smallint,
   furnished text[],
-  is_direct boolean,
-  verified_only boolean,
-  posted_since timestamptz,
+  "isDirect" boolean,
+  "verifiedOnly" boolean,
+  "postedSince" timestamptz,
   bbox double precision[],
   near double precision[],
-  company_id uuid,
-  request_year_min smallint,
-  request_year_max smallint,
-  floor_min smallint,
-  floor_max smallint,
-  plot_position text[],
+  "companyId" uuid,
+  "requestYearMin" smallint,
+  "requestYearMax" smallint,
+  "floorMin" smallint,
+  "floorMax" smallint,
+  "plotPosition" text[],
   block text
 );
 comment on type private.search_filters is
-  'Filters as they were parsed; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km.';
+  'Filters as they were parsed, by their names in JSON; bbox is minLng, minLat, maxLng, maxLat, and '
+  'near is lat, lng, km.';
 
-create function private.are_codes(vocabulary text, codes jsonb) returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return not exists (
-    select from jsonb_array_elements(codes) as item
-    where jsonb_typeof(item) <> 'string' or not case vocabulary
-      when 'area' then exists (select from public.areas where areas.id = item #>> '{}')
-      when 'governorate' then
-        exists (select from public.governorates where governorates.id = item #>> '{}')
-      else exists (
-        select from public.vocabularies
-        where vocabularies.vocabulary = are_codes.vocabulary and vocabularies.code = item #>> '{}'
-      )
-    end
+create view private.search_filter_rules with (security_invoker = true) as
+  select * from (values
+    ('type', 'type', 'type', '=', null, null, null, null, true),
+    ('kinds', 'codes', 'kind', '= any', 'kind', null, null, null, true),
+    ('usage', 'code', 'usage', '=', 'usage', null, null, null, false),
+    ('governorateIds', 'codes', 'governorate_id', '= any', 'governorate', null, null, null, true),
+    ('areaIds', 'codes', 'area_id', '= any', 'area', null, null, null, true),
+    ('priceMin', 'number', 'price', '>=', null, 0, 99999999999.999, null, true),
+    ('priceMax', 'number', 'price', '<=', null, 0, 99999999999.999, null, true),
+    ('areaM2Min', 'number', 'area_m2', '>=', null, 0, 10000000, null, true),
+    ('areaM2Max', 'number', 'area_m2', '<=', null, 0, 10000000, null, true),
+    ('bedroomsMin', 'integer', 'bedrooms', '>=', null, 0, 100, null, true),
+    ('bathroomsMin', 'integer', 'bathrooms', '>=', null, 0, 100, null, true),
+    ('furnished', 'codes', 'furnished', '= any', 'furnished', null, null, null, true),
+    ('isDirect', 'boolean', 'is_direct', '=', null, null, null, null, false),
+    ('verifiedOnly', 'boolean', 'owner_verified', '>=', null, null, null, null, false),
+    ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true),
+    ('bbox', 'box', null, null, null, null, null, null, false),
+    ('near', 'circle', null, null, null, null, null, null, false),
+    ('companyId', 'uuid', 'owner_identity_id', '=', null, null, null, 'company', false),
+    ('requestYearMin', 'integer', 'request_year', '>=', null, 1950, 2100, 'exchange', false),
+    ('requestYearMax', 'integer', 'request_year', '<=', null, 1950, 2100, 'exchange', false),
+    ('floorMin', 'integer', 'floor_no', '>=', null, -10, 200, null, false),
+    ('floorMax', 'integer', 'floor_no', '<=', null, -10, 200, null, false),
+    ('plotPosition', 'codes', 'plot_position', '= any', 'plot_position', null, null, null, false),
+    ('block', 'block', 'block', '=', null, null, null, null, false)
+  ) as rule (
+    name, form, compared, comparison, vocabulary, lowest, highest, strategy, is_indexed
   );
-end
-$$;
-comment on function private.are_codes is 'Whether all of these are codes of the vocabulary.';
+comment on view private.search_filter_rules is
+  'Every filter: its name in JSON; its form, with the vocabulary of its codes and the bounds of its '
+  'numbers; the column of private.search_documents that is compared with it, and how; the strategy '
+  'that alone has it; whether the indexes of the newest hold that column.';
 
 create function private.parse_bbox(value jsonb, out clean jsonb, out problem text)
   language plpgsql
@@ -15105,7 +15762,7 @@ comment on function private.parse_time is
   'A moment in ISO 8601, or the beginning of a day in Kuwait.';
 
 create function private.parse_search_filter(
-  name text, value jsonb, out clean jsonb, out problem text
+  rule private.search_filter_rules, value jsonb, out clean jsonb, out problem text
 )
   language plpgsql
   stable
@@ -15115,26 +15772,23 @@ declare
   parsed record;
 begin
   clean := value;
-  case
-    when name = 'type' then
+  case rule.form
+    when 'type' then
       problem := case when value not in ('"SALE"', '"RENT"', '"EXCHANGE"') then 'invalid' end;
-      return;
-    when name = 'usage' then
-      problem := case
-        when not private.are_codes(name, jsonb_build_array(value)) then 'invalid' end;
-      return;
-    when name in ('kinds', 'governorateIds', 'areaIds', 'furnished', 'plotPosition') then
-      if name = 'furnished' and jsonb_typeof(value) = 'string' then
+    when 'code' then
+      problem := case when jsonb_typeof(value) <> 'string'
+        or not private.is_code(rule.vocabulary, value #>> '{}') then 'invalid' end;
+    when 'codes' then
+      if rule.name = 'furnished' and jsonb_typeof(value) = 'string' then
         value := jsonb_build_array(value);
       end if;
       problem := case
         when jsonb_typeof(value) <> 'array' then 'invalid'
         when jsonb_array_length(value) > 200 then 'too_big'
-        when not private.are_codes(
-          case name when 'kinds' then 'kind' when 'areaIds' then 'area'
-            when 'governorateIds' then 'governorate' when 'plotPosition' then 'plot_position'
-            else name end,
-          value) then 'invalid'
+        when exists (
+          select from jsonb_array_elements(value) as item
+          where jsonb_typeof(item) <> 'string' or not private.is_code(rule.vocabulary, item #>> '{}')
+        ) then 'invalid'
       end;
       -- An empty list does not filter, and a code that is named twice counts once.
       clean := case when problem is null then (
@@ -15145,98 +15799,71 @@ begin
           group by given.code
         ) as once
       ) end;
-      return;
-    when name in ('isDirect', 'verifiedOnly') then
+    when 'boolean' then
       problem := case when jsonb_typeof(value) <> 'boolean' then 'invalid' end;
-      return;
-    when name = 'companyId' then
+    when 'uuid' then
       problem := case
         when jsonb_typeof(value) <> 'string' or not pg_input_is_valid(value #>> '{}', 'uuid')
         then 'invalid' end;
-      return;
-    when name in ('priceMin', 'priceMax') then
-      parsed := private.parse_number('number', value, 0, 99999999999.999);
-    when name in ('areaM2Min', 'areaM2Max') then
-      parsed := private.parse_number('number', value, 0, 10000000);
-    when name in ('bedroomsMin', 'bathroomsMin') then
-      parsed := private.parse_number('integer', value, 0, 100);
-    when name in ('floorMin', 'floorMax') then
-      parsed := private.parse_number('integer', value, -10, 200);
-    when name = 'block' then
+    when 'block' then
       clean := to_jsonb(private.search_block(value #>> '{}'));
       problem := case
         when jsonb_typeof(value) <> 'string' or clean is null then 'invalid'
         when char_length(value #>> '{}') > 30 then 'too_big'
       end;
-      return;
-    when name in ('requestYearMin', 'requestYearMax') then
-      parsed := private.parse_number('integer', value, 1950, 2100);
-    when name = 'postedSince' then
-      parsed := private.parse_time(value);
-    when name = 'bbox' then
-      parsed := private.parse_bbox(value);
-    when name = 'near' then
-      parsed := private.parse_near(value);
     else
-      problem := 'filter_unknown';
-      return;
+      case rule.form
+        when 'time' then parsed := private.parse_time(value);
+        when 'box' then parsed := private.parse_bbox(value);
+        when 'circle' then parsed := private.parse_near(value);
+        else parsed := private.parse_number(rule.form, value, rule.lowest, rule.highest);
+      end case;
+      clean := parsed.clean;
+      problem := parsed.problem;
   end case;
-  clean := parsed.clean;
-  problem := parsed.problem;
 end
 $$;
 comment on function private.parse_search_filter is
   'The value of a filter in its one form, or the code of what is wrong with it.';
 
-create function private.parse_search_filters(filters jsonb, strategy text default null)
+create function private.parse_search_filters(filters jsonb, strategy text)
   returns private.search_filters
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  given record;
-  problems jsonb := '[]';
-  clean jsonb := '{}';
-  answer private.search_filters;
+  clean jsonb;
+  problems jsonb;
 begin
   if jsonb_typeof(filters) is distinct from 'object' then
     perform private.refuse_field('', 'invalid');
   end if;
-  for given in
-    select name, parsed.clean, case
-      when strategy <> 'company' and name = 'companyId'
-        or strategy <> 'exchange' and name in ('requestYearMin', 'requestYearMax')
+  select
+    coalesce(jsonb_object_agg(given.name, parsed.clean), '{}'),
+    jsonb_agg(jsonb_build_object('path', given.name, 'code', found.problem) order by given.place)
+      filter (where found.problem is not null)
+  into clean, problems
+  from jsonb_each(filters) with ordinality as given (name, value, place)
+  left join private.search_filter_rules as rule on rule.name = given.name
+  left join lateral private.parse_search_filter(rule, given.value) as parsed
+    on rule.name is not null
+  cross join lateral (
+    select case when rule.name is null or rule.strategy <> parse_search_filters.strategy
       then 'filter_unknown' else parsed.problem end as problem
-    from jsonb_each(filters) as filter (name, value)
-    cross join lateral private.parse_search_filter(name, value) as parsed
-  loop
-    if given.problem is not null then
-      problems := problems || jsonb_build_object('path', given.name, 'code', given.problem);
-    else
-      -- areaM2Min is area_m2_min.
-      clean := clean || jsonb_build_object(
-        lower(regexp_replace(given.name, '([A-Z])', '_\1', 'g')), given.clean);
-    end if;
-  end loop;
+  ) as found;
   perform private.refuse_search(problems);
-
-  answer := jsonb_populate_record(null::private.search_filters, clean);
-  perform private.refuse_search((
-    select jsonb_agg(jsonb_build_object('path', path, 'code', 'range_invalid'))
-    from (values
-      ('priceMin', answer.price_min > answer.price_max),
-      ('areaM2Min', answer.area_m2_min > answer.area_m2_max),
-      ('requestYearMin', answer.request_year_min > answer.request_year_max),
-      ('floorMin', answer.floor_min > answer.floor_max)
-    ) as rule (path, broken)
-    where broken
-  ));
-  return answer;
+  select jsonb_agg(jsonb_build_object('path', low.name, 'code', 'range_invalid'))
+  into problems
+  from private.search_filter_rules as low
+  where low.name ~ 'Min$'
+    and (clean ->> low.name)::numeric > (clean ->> regexp_replace(low.name, 'Min$', 'Max'))::numeric;
+  perform private.refuse_search(problems);
+  return jsonb_populate_record(null::private.search_filters, clean);
 end
 $$;
 comment on function private.parse_search_filters is
-  'The filters of a search or of the map (strategy null). 422 filter_unknown, range_invalid, '
+  'The filters of a search or of the map (strategy map). 422 filter_unknown, range_invalid, '
   'bbox_invalid or validation_failed.';
 
 create function private.refuse_search(problems jsonb) returns void
@@ -15257,56 +15884,6 @@ $$;
 comment on function private.refuse_search is
   '422 with what is wrong with each filter; a code of the table wins over validation_failed.';
 
--- sql/08_search/2_rules_filters_checked.sql
-
--- The filters of searches through the facade, which has checked their form: what is left to check
--- is cheap, and whatever looks wrong is parsed again with care.
-
-create type private.facade_filters as (
-  type text,
-  kinds text[],
-  usage text,
-  "governorateIds" text[],
-  "areaIds" text[],
-  "priceMin" numeric,
-  "priceMax" numeric,
-  "areaM2Min" numeric,
-  "areaM2Max" numeric,
-  "bedroomsMin" smallint,
-  "bathroomsMin" smallint,
-  furnished text[],
-  "isDirect" boolean,
-  "verifiedOnly" boolean,
-  "floorMin" smallint,
-  "floorMax" smallint,
-  "plotPosition" text[]
-);
-comment on type private.facade_filters is
-  'The filters that need no parsing, by their names in JSON.';
-
-create function private.are_known_codes(vocabulary text, codes text[]) returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  case vocabulary
-    when 'area' then
-      return cardinality(codes) = (select count(*) from public.areas where areas.id = any (codes));
-    when 'governorate' then
-      return cardinality(codes) = (
-        select count(*) from public.governorates where governorates.id = any (codes));
-    else
-      return cardinality(codes) = (
-        select count(*) from public.vocabularies
-        where vocabularies.vocabulary = are_known_codes.vocabulary
-          and vocabularies.code = any (codes));
-  end case;
-end
-$$;
-comment on function private.are_known_codes is
-  'Whether all of these stand in their vocabulary, none of them twice.';
-
 create function private.checked_search_filters(filters jsonb, strategy text)
   returns private.search_filters
   language plpgsql
@@ -15314,58 +15891,54 @@ create function private.checked_search_filters(filters jsonb, strategy text)
   set search_path = ''
 as $$
 declare
-  asked private.facade_filters;
-  given private.search_filters;
+  wanted private.search_filters;
 begin
+  -- Whatever is more than a number or one code is parsed.
   if filters ?| '{postedSince,bbox,near,companyId,requestYearMin,requestYearMax,block}'
+    or filters @? 'strict $.* ? (@.type() == "array" && @.size() != 1)'
     or jsonb_typeof(filters -> 'furnished') = 'string' then
     return private.parse_search_filters(filters, strategy);
   end if;
-  asked := jsonb_populate_record(null::private.facade_filters, filters);
-  given := row(
-    asked.type, nullif(asked.kinds, '{}'), asked.usage, nullif(asked."governorateIds", '{}'),
-    nullif(asked."areaIds", '{}'), asked."priceMin", asked."priceMax", asked."areaM2Min",
-    asked."areaM2Max", asked."bedroomsMin", asked."bathroomsMin", nullif(asked.furnished, '{}'),
-    asked."isDirect", asked."verifiedOnly", null, null, null, null, null, null, asked."floorMin",
-    asked."floorMax", nullif(asked."plotPosition", '{}'), null);
-  if given.price_min > given.price_max or given.area_m2_min > given.area_m2_max
-    or given.floor_min > given.floor_max
-    or greatest(scale(given.price_min), scale(given.price_max), scale(given.area_m2_min),
-      scale(given.area_m2_max)) > 3
-    -- What is null would not keep the codes from being looked up.
-    or coalesce(cardinality(given.area_ids), 0) > 1
-      and not private.are_known_codes('area', given.area_ids)
-    or coalesce(cardinality(given.governorate_ids), 0) > 1
-      and not private.are_known_codes('governorate', given.governorate_ids)
-    or coalesce(cardinality(given.kinds), 0) > 1
-      and not private.are_known_codes('kind', given.kinds)
-    or coalesce(cardinality(given.furnished), 0) > 1
-      and not private.are_known_codes('furnished', given.furnished)
-    or coalesce(cardinality(given.plot_position), 0) > 1
-      and not private.are_known_codes('plot_position', given.plot_position) then
-    -- It says what is wrong, if anything is.
+  wanted := jsonb_populate_record(null::private.search_filters, filters);
+  if wanted."priceMin" > wanted."priceMax" or wanted."areaM2Min" > wanted."areaM2Max"
+    or wanted."floorMin" > wanted."floorMax"
+    or greatest(scale(wanted."priceMin"), scale(wanted."priceMax"), scale(wanted."areaM2Min"),
+      scale(wanted."areaM2Max")) > 3 then
     return private.parse_search_filters(filters, strategy);
   end if;
-  return given;
+  return wanted;
 end
 $$;
 comment on function private.checked_search_filters is
-  'Filters whose form the facade has checked, as private.parse_search_filters gives them. A code that '
-  'stands alone may be unknown: then nothing is found, see private.search_listings.';
+  'Filters whose form the facade has checked, as private.parse_search_filters gives them, for a tenth '
+  'of its time. A code may be unknown: then nothing is found, see private.search_listings.';
 
--- sql/08_search/2_rules_matching.sql
-
--- What strategies and filters ask of a listing: as conditions, as terms of the text index, and as a
--- box in space.
-
-create function private.search_conditions(strategy text, wanted private.search_filters)
-  returns text
+create function private.search_conditions(
+  strategy text, wanted private.search_filters, out conditions text, out is_indexed boolean
+)
   language plpgsql
-  immutable
+  stable
   set search_path = ''
 as $$
+declare
+  given constant jsonb := to_jsonb(wanted);
 begin
-  return concat_ws(' and ',
+  select
+    string_agg(case rule.form
+      when 'box' then
+        'search_documents.lng between (($1).bbox)[1] and (($1).bbox)[3] and '
+        'search_documents.lat between (($1).bbox)[2] and (($1).bbox)[4]'
+      when 'circle' then
+        '(search_documents.place operator(extensions.<->) private.search_center($1)) '
+        '<= 12742.0176 * sin((($1).near)[3] / 12742.0176)'
+      else format('search_documents.%I %s (($1).%I)', rule.compared, rule.comparison, rule.name)
+    end, ' and '),
+    search_conditions.strategy in ('standard', 'exchange')
+      and coalesce(bool_and(rule.is_indexed), true)
+  into conditions, is_indexed
+  from private.search_filter_rules as rule
+  where given -> rule.name <> 'null';
+  conditions := concat_ws(' and ',
     case strategy
       when 'standard' then
         'search_documents.type in (''SALE'', ''RENT'') and '
@@ -15378,54 +15951,13 @@ begin
       when 'company' then
         'search_documents.owner_type = ''company'' and search_documents.owner_verified'
       else 'true'
-    end,
-    case when wanted.type is not null then 'search_documents.type = ($1).type' end,
-    case when wanted.kinds is not null then 'search_documents.kind = any (($1).kinds)' end,
-    case when wanted.usage is not null then 'search_documents.usage = ($1).usage' end,
-    case when wanted.governorate_ids is not null then
-      'search_documents.governorate_id = any (($1).governorate_ids)' end,
-    case when wanted.area_ids is not null then
-      'search_documents.area_id = any (($1).area_ids)' end,
-    case when wanted.price_min is not null then 'search_documents.price >= ($1).price_min' end,
-    case when wanted.price_max is not null then 'search_documents.price <= ($1).price_max' end,
-    case when wanted.area_m2_min is not null then
-      'search_documents.area_m2 >= ($1).area_m2_min' end,
-    case when wanted.area_m2_max is not null then
-      'search_documents.area_m2 <= ($1).area_m2_max' end,
-    case when wanted.bedrooms_min is not null then
-      'search_documents.bedrooms >= ($1).bedrooms_min' end,
-    case when wanted.bathrooms_min is not null then
-      'search_documents.bathrooms >= ($1).bathrooms_min' end,
-    case when wanted.furnished is not null then
-      'search_documents.furnished = any (($1).furnished)' end,
-    case when wanted.is_direct is not null then
-      'search_documents.is_direct = ($1).is_direct' end,
-    case when wanted.verified_only then 'search_documents.owner_verified' end,
-    case when wanted.posted_since is not null then
-      'search_documents.published_at >= ($1).posted_since' end,
-    case when wanted.bbox is not null then
-      'search_documents.lng between (($1).bbox)[1] and (($1).bbox)[3] and '
-      'search_documents.lat between (($1).bbox)[2] and (($1).bbox)[4]' end,
-    case when wanted.near is not null then
-      '(search_documents.place operator(extensions.<->) private.search_center($1)) '
-      '<= 12742.0176 * sin((($1).near)[3] / 12742.0176)' end,
-    case when wanted.company_id is not null then
-      'search_documents.owner_identity_id = ($1).company_id' end,
-    case when wanted.request_year_min is not null then
-      'search_documents.request_year >= ($1).request_year_min' end,
-    case when wanted.request_year_max is not null then
-      'search_documents.request_year <= ($1).request_year_max' end,
-    case when wanted.floor_min is not null then 'search_documents.floor_no >= ($1).floor_min' end,
-    case when wanted.floor_max is not null then 'search_documents.floor_no <= ($1).floor_max' end,
-    case when wanted.plot_position is not null then
-      'search_documents.plot_position = any (($1).plot_position)' end,
-    case when wanted.block is not null then 'search_documents.block = ($1).block' end
-  );
+    end, conditions);
 end
 $$;
 comment on function private.search_conditions is
   'What a strategy (null for any) and filters ask, as SQL on private.search_documents with the '
-  'filters as $1. Made of constant pieces: nothing that a caller sent is in it.';
+  'filters as $1, made of constant pieces: nothing that a caller sent is in it. Indexed: the indexes of '
+  'the newest hold all of it.';
 
 create function private.search_buckets(name text, low numeric, high numeric) returns text
   language plpgsql
@@ -15455,32 +15987,53 @@ begin
       from unnest(wanted.kinds) as code),
     private.quote_lexeme('usage:' || wanted.usage),
     (select '(' || string_agg(private.quote_lexeme('governorate:' || code), '|') || ')'
-      from unnest(wanted.governorate_ids) as code),
+      from unnest(wanted."governorateIds") as code),
     (select '(' || string_agg(private.quote_lexeme('area:' || code), '|') || ')'
-      from unnest(wanted.area_ids) as code),
+      from unnest(wanted."areaIds") as code),
     (select '(' || string_agg(private.quote_lexeme('furnished:' || code), '|') || ')'
       from unnest(wanted.furnished) as code),
     (select '(' || string_agg(private.quote_lexeme('plot:' || code), '|') || ')'
-      from unnest(wanted.plot_position) as code),
+      from unnest(wanted."plotPosition") as code),
     private.quote_lexeme('block:' || wanted.block),
     -- Of a wide range the terms would be most floors that there are.
-    case when wanted.floor_max - wanted.floor_min <= 20 then (
+    case when wanted."floorMax" - wanted."floorMin" <= 20 then (
       select '(' || string_agg(private.quote_lexeme('floor:' || floor_no), '|') || ')'
-      from generate_series(wanted.floor_min::integer, wanted.floor_max) as floor_no) end,
-    private.search_buckets('price', wanted.price_min, wanted.price_max),
-    private.search_buckets('size', wanted.area_m2_min, wanted.area_m2_max),
-    case when wanted.is_direct then '''is:direct''' end,
-    case when wanted.verified_only then '''is:verified''' end,
-    case when wanted.bedrooms_min > 0 then
-      private.quote_lexeme('bedrooms:' || least(wanted.bedrooms_min, 10)) end,
-    case when wanted.bathrooms_min > 0 then
-      private.quote_lexeme('bathrooms:' || least(wanted.bathrooms_min, 10)) end
+      from generate_series(wanted."floorMin"::integer, wanted."floorMax") as floor_no) end,
+    private.search_buckets('price', wanted."priceMin", wanted."priceMax"),
+    private.search_buckets('size', wanted."areaM2Min", wanted."areaM2Max"),
+    case when wanted."isDirect" then '''is:direct''' end,
+    case when wanted."verifiedOnly" then '''is:verified''' end,
+    case when wanted."bedroomsMin" > 0 then
+      private.quote_lexeme('bedrooms:' || least(wanted."bedroomsMin", 10)) end,
+    case when wanted."bathroomsMin" > 0 then
+      private.quote_lexeme('bathrooms:' || least(wanted."bathroomsMin", 10)) end
   ), '')::tsquery;
 end
 $$;
 comment on function private.search_terms is
   'What filters ask of the terms of a document, for the text index; null for nothing. Never '
   'stricter than private.search_conditions, which decides.';
+
+-- sql/08_search/2_rules_places.sql
+
+-- Places: what bbox and near ask for, as a rectangle and as cells of a grid.
+
+create function private.earth_point(lat double precision, lng double precision)
+  returns extensions.cube
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+begin
+  return extensions.cube(array[
+    6371.0088 * cosd(lat) * cosd(lng), 6371.0088 * cosd(lat) * sind(lng), 6371.0088 * sind(lat)
+  ]);
+end
+$$;
+comment on function private.earth_point is
+  'A place as a point in space, in km from the centre of the earth. The straight line between two '
+  'such points grows with the distance over ground, so an index can sort by distance exactly.';
 
 create function private.search_center(wanted private.search_filters) returns extensions.cube
   language plpgsql
@@ -15493,1829 +16046,6 @@ begin
 end
 $$;
 comment on function private.search_center is 'The centre of near.';
-
-create function private.search_box(wanted private.search_filters) returns extensions.cube
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-begin
-  if wanted.near is not null then
-    return extensions.cube_enlarge(private.search_center(wanted), wanted.near[3], 3);
-  elsif wanted.bbox is null then
-    return null;
-  end if;
-  -- Around Kuwait x falls with lat and lng, y falls with lat and grows with lng, z grows with lat:
-  -- the corners bound all of them, and a metre more covers rounding.
-  return extensions.cube_enlarge(extensions.cube_union(
-    extensions.cube_union(
-      private.earth_point(wanted.bbox[2], wanted.bbox[1]),
-      private.earth_point(wanted.bbox[2], wanted.bbox[3])
-    ),
-    extensions.cube_union(
-      private.earth_point(wanted.bbox[4], wanted.bbox[1]),
-      private.earth_point(wanted.bbox[4], wanted.bbox[3])
-    )
-  ), 0.001, 3);
-end
-$$;
-comment on function private.search_box is
-  'A box in space that contains every place that bbox or near asks for, and some more: for the '
-  'index.';
-
--- sql/08_search/2_rules_readings.sql
-
--- What a search does with a query that was read (08_reading/4_reads.sql): its filters and those that
--- were given both hold, and where nothing fits some of it is left out.
-
-create type private.search_reading as (
-  clauses jsonb,
-  words text[],
-  filters private.search_filters,
-  step smallint
-);
-comment on type private.search_reading is
-  'A query as a search uses it, and as its cursor carries it: the clauses and words of '
-  'private.reading, its filters, and what was left out where nothing fitted: 1 unknown words, 2 '
-  'numbers, 3 size, rooms, floor and block; 0 nothing, null not known yet.';
-
-create function private.reading_query(
-  reading private.search_reading, guessing boolean default false
-) returns tsquery
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  words constant tsquery := private.search_query(reading.words, guessing);
-  clauses constant tsquery := (
-    select string_agg(clause.alternatives, '&')
-    from (
-      select '(' || string_agg(private.quote_lexeme(word), '|') || ')' as alternatives
-      from jsonb_array_elements(reading.clauses) with ordinality as asked (clause, place)
-      cross join lateral jsonb_array_elements_text(asked.clause) as word
-      group by asked.place
-    ) as clause
-  )::tsquery;
-begin
-  return coalesce(clauses && words, clauses, words);
-end
-$$;
-comment on function private.reading_query is
-  'The words that a query asks for, read or not, as private.search_query; null for none.';
-
-create function private.both_filters(
-  given private.search_filters, read private.search_filters,
-  out wanted private.search_filters, out conflicts text[]
-)
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-begin
-  wanted := given;
-  conflicts := '{}';
-  if read is null then
-    return;
-  end if;
-  wanted.type := coalesce(given.type, read.type);
-  wanted.price_min := greatest(given.price_min, read.price_min);
-  wanted.price_max := least(given.price_max, read.price_max);
-  wanted.area_m2_min := greatest(given.area_m2_min, read.area_m2_min);
-  wanted.area_m2_max := least(given.area_m2_max, read.area_m2_max);
-  wanted.bedrooms_min := greatest(given.bedrooms_min, read.bedrooms_min);
-  wanted.floor_min := greatest(given.floor_min, read.floor_min);
-  wanted.floor_max := least(given.floor_max, read.floor_max);
-  wanted.furnished := case when num_nulls(given.furnished, read.furnished) > 0
-    then coalesce(given.furnished, read.furnished) else array(
-      select code from unnest(given.furnished) as code where code = any (read.furnished)) end;
-  conflicts := array_remove(array[
-    case when given.type <> read.type then 'type' end,
-    case when given.price_min > read.price_max then 'priceMin' end,
-    case when given.price_max < read.price_min then 'priceMax' end,
-    case when given.area_m2_min > read.area_m2_max then 'areaM2Min' end,
-    case when given.area_m2_max < read.area_m2_min then 'areaM2Max' end,
-    case when given.floor_min > read.floor_max then 'floorMin' end,
-    case when given.floor_max < read.floor_min then 'floorMax' end,
-    case when wanted.furnished = '{}' then 'furnished' end
-  ], null);
-end
-$$;
-comment on function private.both_filters is
-  'The filters that were given and those that were read from a query, together, and the names of '
-  'given ones that exclude what was read.';
-
-create function private.cursor_reading(place jsonb) returns private.search_reading
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  reading private.search_reading;
-begin
-  reading := jsonb_populate_record(null::private.search_reading, place -> 'reading');
-  -- Made by us, it has the form that we gave it.
-  if reading.words is not null and jsonb_typeof(reading.clauses) = 'array'
-    and not reading.clauses @? 'strict $[*] ? (@.type() != "array")'
-    and not reading.clauses @? '$[*][*] ? (@ like_regex "^(|.{101,})$")'
-    and not exists (select from unnest(reading.words) as word where word !~ '^.{1,100}$') then
-    return reading;
-  end if;
-  perform private.refuse_field('cursor', 'cursor_invalid');
-exception
-  when data_exception or datatype_mismatch then
-    perform private.refuse_field('cursor', 'cursor_invalid');
-end
-$$;
-comment on function private.cursor_reading is
-  'The reading that a cursor carries; 422 cursor_invalid if that is none.';
-
-create function private.fits_any(
-  strategy text, reading private.search_reading, asked tsquery
-) returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  hits record;
-begin
-  hits := private.find_listings(
-    strategy, private.default_sort(strategy), reading.filters, asked, null, null, null, null, 1);
-  return hits.ids <> '{}';
-end
-$$;
-comment on function private.fits_any is
-  'Whether any listing of a strategy fits a query, of which asked are the words.';
-
-create function private.relaxed_reading(
-  strategy text, inout reading private.search_reading, block jsonb, out lost text[]
-)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  whole constant private.search_reading := reading;
-  nothing private.search_reading;
-  word text;
-  guessed text[] := '{}'; -- unknown, but like words that are not
-  known text[] := '{}';
-  exact tsquery;
-  guess tsquery;
-  alike tsquery;
-begin
-  lost := '{}';
-  foreach word in array reading.words loop
-    exact := private.search_query(array[word]);
-    if word ~ '^[0-9]+$' or private.fits_any(strategy, nothing, exact) then
-      known := known || word;
-      continue;
-    end if;
-    -- Each takes milliseconds.
-    guess := case when cardinality(guessed) < 8 then private.search_query(array[word], true) end;
-    if guess <> exact then
-      guessed := guessed || word;
-      alike := coalesce(alike && guess, guess);
-    else
-      lost := lost || word;
-    end if;
-  end loop;
-  for step in 1 .. 3 loop
-    reading.step := step;
-    if step = 2 then
-      lost := lost || array(select number from unnest(known) as number where number ~ '^[0-9]+$');
-      known := array(select other from unnest(known) as other where other !~ '^[0-9]+$');
-    elsif step = 3 then
-      reading.clauses := (
-        select coalesce(jsonb_agg(clause), '[]') from jsonb_array_elements(reading.clauses) as clause
-        where not coalesce(block @> jsonb_build_array(clause), false)
-      );
-      reading.filters.area_m2_min := null;
-      reading.filters.area_m2_max := null;
-      reading.filters.bedrooms_min := null;
-      reading.filters.floor_min := null;
-      reading.filters.floor_max := null;
-    end if;
-    reading.words := known;
-    exact := private.reading_query(reading);
-    exit when private.fits_any(strategy, reading, coalesce(exact && alike, exact, alike));
-  end loop;
-  reading.words := known || guessed;
-  if reading.words = '{}' and reading.clauses = '[]' and reading.filters is null
-    or lost = '{}' and (reading.clauses, reading.filters)
-      is not distinct from (whole.clauses, whole.filters) then
-    -- All of it would be left out, or nothing is.
-    reading := whole;
-    reading.step := 0;
-    lost := '{}';
-  end if;
-end
-$$;
-comment on function private.relaxed_reading is
-  'A query that no listing of a strategy fits, without what keeps them from it: first the words that '
-  'none has nor has anything like, then numbers that are only words, then size, rooms, floor and the '
-  'block. Type, kind, place and price stay. Lost: the words that were left out.';
-
--- sql/08_search/2_rules_snapshots.sql
-
--- The snapshots of the feed: which moments can be read, and when a listing counts as published.
---
--- A transaction may read the clock at 11:59:59.99 and commit at 12:00:00.01. A reader of the noon
--- snapshot in between would count one slot more or less on the next page. So the clock is read
--- under a shared lock that is held until the commit, and the first readers of a snapshot wait for
--- those who hold it. Writers never wait for one another, and take the lock last of all, in triggers
--- that run at the commit: when an account with hundreds of listings is suspended, readers do not
--- wait for all of that, and who holds the lock waits for no row any more.
-
-create function private.publishing_time() returns timestamptz
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  perform pg_advisory_xact_lock_shared(hashtextextended('publishing', 2));
-  return clock_timestamp();
-end
-$$;
-comment on function private.publishing_time is
-  'The time now, taken so that no snapshot of the feed misses what is listed or unlisted at it.';
-
-create function private.require_snapshot(asked timestamptz) returns timestamptz
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  if asked > now() or asked < now() - interval '6 hours' then
-    perform private.refuse_field('snapshot', 'cursor_invalid');
-  end if;
-  -- No commit takes that long, so for an older snapshot there is nothing to wait for.
-  if asked > now() - interval '15 seconds' then
-    -- To have had the lock is enough. Leaving this block by an error releases it, also when the
-    -- reader is cancelled at this very moment; a session lock could stay on its connection for
-    -- good.
-    begin
-      perform pg_advisory_xact_lock(hashtextextended('publishing', 2));
-      raise exception using errcode = 'ZZ001';
-    exception
-      when sqlstate 'ZZ001' then null;
-    end;
-  end if;
-  return asked;
-end
-$$;
-comment on function private.require_snapshot is
-  'A moment whose feed may be read: all that was listed or unlisted until then is in the tables. '
-  'It can be read for 6 hours, then 422 cursor_invalid.';
-
--- sql/08_search/2_rules_words.sql
-
--- What a word of a search can stand for: itself, a place, kind or usage of that name, and where too
--- little is found, words that look like it.
-
-create function private.similar_words(word text) returns text[]
-  language plpgsql
-  stable
-  security definer -- reads a closed table
-  set search_path = ''
-as $$
-declare
-  words text[];
-  threshold text;
-begin
-  -- The more they have to share, the sooner they are found, and the likelier they are meant. Among a
-  -- hundred thousand words every one has ten that share three tenths.
-  foreach threshold in array '{0.5,0.4,0.3}'::text[] loop
-    perform set_config('pg_trgm.similarity_threshold', threshold, true);
-    words := array(
-      select search_vocabulary.word from private.search_vocabulary
-      where search_vocabulary.word operator(extensions.%) similar_words.word
-      group by search_vocabulary.word
-      order by
-        extensions.similarity(search_vocabulary.word, similar_words.word) desc,
-        search_vocabulary.word
-      limit 10
-    );
-    exit when cardinality(array_remove(words, word)) >= case threshold when '0.5' then 5 else 2 end;
-  end loop;
-  -- As it was. A setting of the function would do that too, but takes a superuser to create.
-  perform set_config('pg_trgm.similarity_threshold', '0.3', true);
-  return words;
-end
-$$;
-comment on function private.similar_words is
-  'The 10 words most similar to this one: of those that share half of the trigrams, where five others '
-  'do; else of those that share four tenths, where two do; else of those that share three tenths.';
-
-create function private.search_query(words text[], guessing boolean default false) returns tsquery
-  language plpgsql
-  stable
-  security definer -- reads closed tables
-  set search_path = ''
-as $$
-declare
-  words_in_doubt text[];
-  guessable text[];
-  wanted text;
-  readings text[];
-  asked text;
-begin
-  if guessing then
-    -- A name is meant as it stands, and what many write is no slip of the pen, unless it is all that
-    -- there is to guess at.
-    words_in_doubt := array(
-      select given.word from unnest(words) as given (word)
-      where given.word ~ '^[^0-9]{3,}$' and not exists (
-        select from private.search_names where search_names.word = given.word
-      )
-    );
-    guessable := array(
-      select given.word from unnest(words_in_doubt) as given (word)
-      where not exists (
-        select from private.search_common_words where search_common_words.word = given.word
-      )
-    );
-    if guessable = '{}' then
-      guessable := words_in_doubt;
-    end if;
-  end if;
-  foreach wanted in array words loop
-    readings := array[wanted];
-    if wanted = any (guessable) then
-      readings := readings || private.similar_words(wanted);
-    end if;
-    -- Words hold letters and digits only, and terms come from our own tables: quoting is enough.
-    asked := concat_ws('&', asked, (
-      select '(' || string_agg(distinct private.quote_lexeme(reading), '|') || ')'
-      from unnest(readings || array(
-        select search_names.term from private.search_names where search_names.word = any (readings)
-      )) as reading
-    ));
-  end loop;
-  return asked::tsquery;
-end
-$$;
-comment on function private.search_query is
-  'All of these words in any order, each in the text of the listing or in the name of its place, '
-  'kind or usage; when guessing, words similar to those that are not common will do, or to all '
-  'where all are common, but nothing in place of a name.';
-
--- sql/08_search/4_reads_common_words.sql
-
--- Which listings have words together, without going through all that have one of them.
---
--- Listings stand in chunks of 8,192 by their number. A job writes, for each chunk and each common
--- word, a bitmap of the listings that have the word; where words occur together is then a handful
--- of ANDs. Nothing has to be removed from a bitmap: a listing that is written anew stands in
--- search_changes, from the same transaction on, until its chunk is written anew, and is looked at
--- itself, as is every listing that a bitmap leads to. So bitmaps and changes together never miss a
--- listing, and whatever they say is checked.
-
-create function private.search_chunks() returns integer[]
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return array(
-    select generate_series(100001 / 8192, property_ref_no.last_value / 8192)::integer
-    from private.property_ref_no
-  );
-end
-$$;
-comment on function private.search_chunks is 'All chunks, from that of the first listing on.';
-
-create function private.search_alternatives(asked tsquery)
-  returns table (place bigint, word text)
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-begin
-  -- A query is made of words that all have to be there, or alternatives of them in brackets.
-  return query
-  select asked_for.place, alternative[1]
-  from string_to_table(asked::text, '&') with ordinality as asked_for (alternatives, place)
-  cross join lateral regexp_matches(asked_for.alternatives, '''([^'']+)''', 'g') as alternative;
-end
-$$;
-comment on function private.search_alternatives is
-  'What private.search_query and private.search_terms ask: one word or term of each place.';
-
-create function private.rare_words(asked tsquery) returns tsquery
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  common constant text[] := array(
-    select search_common_words.word from private.search_common_words
-    where search_common_words.word = any (array(
-      select alternative.word from private.search_alternatives(asked) as alternative
-    ))
-  );
-begin
-  return (
-    select string_agg(place.alternatives, '&')
-    from (
-      select '(' || string_agg(private.quote_lexeme(alternative.word), '|') || ')' as alternatives
-      from private.search_alternatives(asked) as alternative
-      group by alternative.place
-      having not bool_or(alternative.word = any (common))
-    ) as place
-  )::tsquery;
-end
-$$;
-comment on function private.rare_words is
-  'The places of a query whose alternatives have no bitmap at all; null where every place has one. '
-  'The text index gives their listings at once, but seeks each of them in the lists of every other '
-  'word that is asked: what has the rest is faster seen by looking at the listings themselves.';
-
-create type private.search_lookup as (
-  asked tsquery, places bigint[], words text[], strangers tsquery, is_common boolean,
-  chunks integer[]
-);
-comment on type private.search_lookup is
-  'How to find what is asked. Each place has alternatives: words that have bitmaps everywhere, or '
-  'strangers. It is common if every place has one of the former.';
-
-create function private.search_lookup(strategy text, asked tsquery) returns private.search_lookup
-  language plpgsql
-  stable
-  security definer -- reads closed tables
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
-as $$
-declare
-  chunks constant integer[] := private.search_chunks();
-  lookup private.search_lookup;
-begin
-  with alternatives as (
-    select * from private.search_alternatives(asked)
-    -- Nearly all are standard: to compare that would exclude hardly any.
-    union all select 0, 'in:' || strategy where strategy <> 'standard'
-  ), known as (
-    select search_common_words.word from private.search_common_words
-    where search_common_words.word = any (array(select alternatives.word from alternatives))
-      and search_common_words.is_folded
-    union all select 'in:' || strategy
-  )
-  select
-    asked,
-    array_agg(alternatives.place) filter (where known.word is not null),
-    array_agg(alternatives.word) filter (where known.word is not null),
-    string_agg(private.quote_lexeme(alternatives.word), '|')
-      filter (where known.word is null)::tsquery,
-    count(distinct alternatives.place)
-      = count(distinct alternatives.place) filter (where known.word is not null),
-    chunks
-  into lookup
-  from alternatives
-  left join known on known.word = alternatives.word;
-  -- Before the job has run there are no bitmaps, and while it is behind, too many changes.
-  if (select count(*) < cardinality(chunks) from private.search_folds) or (
-    select count(*) > 2000 from (select from private.search_changes limit 2001) as changes
-  ) then
-    return null;
-  end if;
-  return lookup;
-end
-$$;
-comment on function private.search_lookup is
-  'How to find what is asked of the listings of a strategy; null where bitmaps do not tell.';
-
-create function private.listings_beside(lookup private.search_lookup, most integer)
-  returns uuid[]
-  language plpgsql
-  stable
-  security definer -- reads closed tables
-  set search_path = ''
-  set enable_seqscan = off -- else what is thought frequent is looked for in all listings
-as $$
-declare
-  ids uuid[];
-  rare tsquery;
-  looked_at integer;
-  matching uuid[];
-begin
-  -- With offset 0, or the planner would look all of them up in the text index.
-  ids := array(
-    select changed.property_id from private.search_changes
-    cross join lateral (
-      select * from private.search_documents
-      where search_documents.property_id = search_changes.property_id
-      offset 0
-    ) as changed
-    where changed.document @@ lookup.asked
-  );
-  if lookup.strangers is not null then
-    rare := case when lookup.is_common then lookup.strangers
-      else coalesce(private.rare_words(lookup.asked), lookup.asked) end;
-    select count(*), array_agg(found.property_id) filter (where found.document @@ lookup.asked)
-    into looked_at, matching
-    from (
-      select search_documents.property_id, search_documents.document
-      from private.search_documents
-      where search_documents.document @@ rare
-      limit 1001
-    ) as found;
-    ids := case when looked_at <= 1000 then ids || matching end;
-  end if;
-  return case when cardinality(ids) <= most then ids end;
-end
-$$;
-comment on function private.listings_beside is
-  'What the bitmaps do not tell: listings with a stranger or written since; null for more than so '
-  'many, or if they are among more than a thousand that would have to be looked at.';
-
-create function private.listings_in(
-  lookup private.search_lookup, chunks integer[], most integer
-) returns uuid[]
-  language plpgsql
-  stable
-  security definer -- reads a closed table
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
-as $$
-declare
-  none constant bit(8192) := repeat('0', 8192)::bit(8192);
-  met record;
-  numbers bigint[];
-begin
-  with asked as (
-    select every.place, every.word, count(*) over (partition by every.place) = 1 as is_alone
-    from unnest(lookup.places, lookup.words) as every (place, word)
-  ), kept as not materialized (
-    select search_bits.chunk, asked.place, asked.is_alone, coalesce(search_bits.bits, (
-      select coalesce(bit_or(set_bit(none, listing.place, 1)), none)
-      from unnest(search_bits.places) as listing (place)
-    )) as bits
-    from asked
-    join private.search_bits on search_bits.word = asked.word
-      and search_bits.chunk = any (chunks)
-  )
-  select array_agg(every.chunk) as chunks, array_agg(every.bits) as bits,
-    coalesce(sum(bit_count(every.bits)), 0) as total
-  into met
-  from (
-    select each_place.chunk, bit_and(each_place.bits) as bits
-    from (
-      -- Bitmaps are copied at each step: what has no alternatives saves one.
-      select kept.chunk, kept.bits from kept where kept.is_alone
-      union all
-      select kept.chunk, bit_or(kept.bits) from kept where not kept.is_alone
-      group by kept.chunk, kept.place
-    ) as each_place
-    group by each_place.chunk
-  ) as every
-  where bit_count(every.bits) > 0;
-  if met.total > most then
-    return null;
-  end if;
-  -- Each 1 is as far from the one before it as there are zeros between them.
-  numbers := array(
-    select every.chunk::bigint * 8192 - 1
-      + sum(char_length(zeros.before) + 1) over (partition by every.chunk order by zeros.nth)
-    from unnest(met.chunks, met.bits) as every (chunk, bits)
-    cross join lateral string_to_table(every.bits::text, '1') with ordinality as zeros (before, nth)
-    where zeros.nth <= bit_count(every.bits)
-  );
-  return array(select properties.id from public.properties where properties.ref_no = any (numbers));
-end
-$$;
-comment on function private.listings_in is
-  'The listings of some chunks where the bitmaps of each place meet; null for more than so many.';
-
-create function private.listings_with(strategy text, asked tsquery, most integer) returns uuid[]
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  lookup constant private.search_lookup := private.search_lookup(strategy, asked);
-  ids uuid[];
-  met uuid[];
-  read integer := 0;
-begin
-  if lookup.asked is null then
-    return null;
-  end if;
-  ids := private.listings_beside(lookup, most);
-  if not lookup.is_common then
-    return ids;
-  end if;
-  -- What is frequent shows in a few chunks already.
-  while cardinality(ids) <= most and read < cardinality(lookup.chunks) loop
-    met := private.listings_in(lookup, lookup.chunks[read + 1:8 * read + 1], most);
-    ids := case when met is not null then ids || met end;
-    read := 8 * read + 1;
-  end loop;
-  return case when cardinality(ids) <= most then ids end;
-end
-$$;
-comment on function private.listings_with is
-  'All listings of a strategy with what is asked, and maybe some without; null if they are more than '
-  'so many, or if that is not known.';
-
-create function private.has_few_matches(
-  strategy text, reading private.search_reading, among uuid[] default null
-) returns boolean
-  language plpgsql
-  stable
-  security definer -- reads a closed table
-  set search_path = ''
-as $$
-declare
-  exact tsquery;
-  hits record;
-begin
-  if cardinality(among) < 5 then
-    return true;
-  end if;
-  exact := private.reading_query(reading);
-  hits := private.find_listings(
-    strategy, private.default_sort(strategy), reading.filters, exact,
-    coalesce(among, private.listings_with(strategy, exact, 50)), null, null, null, 5);
-  return cardinality(hits.ids) < 5;
-end
-$$;
-comment on function private.has_few_matches(text, private.search_reading, uuid[]) is
-  'Whether fewer than 5 listings of a strategy fit a query, whatever the filters beside it. Among: '
-  'those of private.listings_with, if they are known.';
-
--- sql/08_search/4_reads_feed.sql
-
--- Feed: what was published, newest first, in numbered pages, and every eighth slot an office.
---
--- A page number means the same listings for as long as its snapshot can be read, whatever is
--- published, sold or deleted meanwhile. So slots are counted over what was listed at the snapshot
--- (1_tables_feed.sql) and never over what can be seen now: the slot of a listing that was unlisted
--- since stays empty, and one that was unlisted before has none.
-
--- Each half is in order and limited to what both may give, so that the planner merges them; else it
--- would sort everything that is listed.
-create function private.published_listings(
-  listing_type text, at timestamptz, skip integer, take integer
-) returns uuid[]
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  if listing_type is null then
-    return array(
-      select slots.property_id
-      from (
-        (
-          select publications.published_at, publications.property_id from private.publications
-          where publications.until = 'infinity' and publications.published_at <= at
-            and publications.since <= at
-          order by publications.published_at desc, publications.property_id desc
-          limit skip + take
-        ) union all (
-          select publications.published_at, publications.property_id from private.publications
-          where publications.until < 'infinity' and publications.until > at
-            and publications.published_at <= at and publications.since <= at
-          order by publications.published_at desc, publications.property_id desc
-          limit skip + take
-        )
-      ) as slots
-      order by slots.published_at desc, slots.property_id desc
-      offset skip limit take
-    );
-  else
-    return array(
-      select slots.property_id
-      from (
-        (
-          select publications.published_at, publications.property_id from private.publications
-          where publications.type = listing_type
-            and publications.until = 'infinity' and publications.published_at <= at
-            and publications.since <= at
-          order by publications.published_at desc, publications.property_id desc
-          limit skip + take
-        ) union all (
-          select publications.published_at, publications.property_id from private.publications
-          where publications.type = listing_type
-            and publications.until < 'infinity' and publications.until > at
-            and publications.published_at <= at and publications.since <= at
-          order by publications.published_at desc, publications.property_id desc
-          limit skip + take
-        )
-      ) as slots
-      order by slots.published_at desc, slots.property_id desc
-      offset skip limit take
-    );
-  end if;
-end
-$$;
-comment on function private.published_listings is
-  'The listings in a range of slots, newest first, whatever became of them since.';
-
-create function private.ranked_offices(at timestamptz, take integer) returns uuid[]
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return array(
-    select ranks.identity_id
-    from (
-      (
-        select office_ranks.rating, office_ranks.identity_id from private.office_ranks
-        where office_ranks.until = 'infinity' and office_ranks.since <= at
-        order by office_ranks.rating desc, office_ranks.identity_id
-        limit take
-      ) union all (
-        select office_ranks.rating, office_ranks.identity_id from private.office_ranks
-        where office_ranks.until < 'infinity' and office_ranks.until > at
-          and office_ranks.since <= at
-        order by office_ranks.rating desc, office_ranks.identity_id
-        limit take
-      )
-    ) as ranks
-    order by ranks.rating desc, ranks.identity_id
-    limit take
-  );
-end
-$$;
-comment on function private.ranked_offices is
-  'The best rated offices that were listed at a moment.';
-
-create function private.feed_slots(
-  listing_type text, at timestamptz, page integer, page_size integer,
-  out property_ids uuid[], out property_slots integer[],
-  out office_ids uuid[], out office_slots integer[],
-  out more boolean
-)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  first constant integer := (page - 1) * page_size + 1;
-  last constant integer := page * page_size;
-  offices uuid[] := '{}'; -- one more than this and earlier pages show, if there are that many
-  earlier integer; -- offices before this page
-  seen integer; -- offices up to its end
-  skip integer; -- listings before this page
-  take integer; -- listings on it
-begin
-  if listing_type is null then
-    offices := private.ranked_offices(at, last / 8 + 1);
-  end if;
-  earlier := least((first - 1) / 8, cardinality(offices));
-  seen := least(last / 8, cardinality(offices));
-  skip := first - 1 - earlier;
-  take := last - first + 1 - (seen - earlier);
-
-  property_ids := private.published_listings(listing_type, at, skip, take + 1);
-  more := cardinality(property_ids) > take or 8 * cardinality(offices) > last;
-  property_ids := property_ids[:take];
-  property_slots := array(
-    select nth + least((nth - 1) / 7, cardinality(offices))
-    from generate_series(skip + 1, skip + take) as nth
-  );
-  office_ids := offices[earlier + 1:seen];
-  office_slots := array(select 8 * nth from generate_series(earlier + 1, seen) as nth);
-end
-$$;
-comment on function private.feed_slots is
-  'What was listed in the slots of a page at a moment, and whether there are slots after it.';
-
--- An item says in kind what it is, so the listing's own kind is renamed.
-create function private.feed_properties(
-  property_ids uuid[], property_slots integer[], fields text
-) returns table (slot integer, item text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  viewer_id uuid := private.identity_id();
-begin
-  if private.wants_records(fields) then
-    -- It is the first "kind" of the text: only id, refNo and type come before it.
-    return query
-    select
-      property_slots[array_position(property_ids, records.id)],
-      regexp_replace(records.record::text, '"kind":', '"kind":"property","propertyKind":')
-    from private.property_records(
-      array(
-        select properties.id from public.properties
-        where properties.id = any (property_ids) and properties.listed
-      ),
-      viewer_id
-    ) as records;
-  else
-    -- No text of a listing has this: in JSON its quotes are escaped.
-    return query
-    select
-      slots.slot,
-      replace(
-        private.card_text(
-          property_cards,
-          slots.property_id = any (array(
-            select favorites.property_id from public.favorites
-            where favorites.identity_id = viewer_id
-              and favorites.property_id = any (property_ids)
-          )),
-          viewer_id,
-          (select settings.value #>> '{}' from private.settings where settings.name = 'files_url')
-        ), '"kind":', '"kind":"property","propertyKind":')
-    from unnest(property_ids, property_slots) as slots (property_id, slot)
-    join private.property_cards on property_cards.property_id = slots.property_id;
-  end if;
-end
-$$;
-comment on function private.feed_properties is
-  'Those of these listings that can be seen now, as items of the feed, with their slots.';
-
-create function private.feed_offices(office_ids uuid[], office_slots integer[])
-  returns table (slot integer, item text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select
-    office_slots[array_position(office_ids, records.id)],
-    '{"kind":"office",' || substr(records.record::text, 2)
-  from private.organisation_records(array(
-    select identities.id
-    from public.identities
-    join public.accounts on accounts.id = identities.account_id and private.may_act(accounts)
-    join public.organisations
-      on organisations.identity_id = identities.id and organisations.listed
-    where identities.id = any (office_ids) and identities.status = 'active'
-  )) as records;
-end
-$$;
-comment on function private.feed_offices is
-  'Those of these offices that can be seen now, as items of the feed, with their slots.';
-
-create function private.feed_items(
-  property_ids uuid[], property_slots integer[], office_ids uuid[], office_slots integer[],
-  fields text
-) returns text
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return (
-    select '[' || coalesce(string_agg(slots.item, ',' order by slots.slot), '') || ']'
-    from (
-      select properties.slot, properties.item
-      from private.feed_properties(property_ids, property_slots, fields) as properties
-      union all
-      select offices.slot, offices.item
-      from private.feed_offices(office_ids, office_slots) as offices
-    ) as slots
-  );
-end
-$$;
-comment on function private.feed_items is 'What can be seen in these slots now, in their order.';
-
-create function private.list_feed(
-  filter text, page integer, page_size integer, snapshot timestamptz default null,
-  fields text default 'card'
-) returns text
-  language plpgsql
-  security definer -- reads listings of others; shows what is listed only
-  set search_path = ''
-as $$
-declare
-  listing_type constant text := case when filter <> 'all' then upper(filter) end;
-  at timestamptz := private.require_snapshot(coalesce(
-    snapshot, date_bin('5 minutes', now(), timestamptz '2000-01-01 00:00:00+00')));
-  slots record := private.feed_slots(listing_type, at, page, page_size);
-  first_ids uuid[];
-begin
-  -- The first page is never empty as long as anything is listed, and never half empty: else it would
-  -- be enough to publish much before a snapshot and to withdraw it afterwards.
-  if snapshot is null then
-    first_ids := case when page = 1 then slots.property_ids
-      else (private.feed_slots(listing_type, at, 1, page_size)).property_ids end;
-  end if;
-  if snapshot is null and (
-    select count(*) < greatest(1, cardinality(first_ids) / 2.0) from public.properties
-    where properties.listed and properties.id = any (first_ids)
-  ) then
-    at := private.require_snapshot(now());
-    slots := private.feed_slots(listing_type, at, page, page_size);
-  end if;
-  return '{"items":' || private.feed_items(
-      slots.property_ids, slots.property_slots, slots.office_ids, slots.office_slots, fields)
-    || ',"page":' || page
-    || ',"hasMore":' || to_json(page < 500 and slots.more)::text
-    || ',"snapshot":"' || (to_json(at at time zone 'UTC') #>> '{}') || 'Z"}';
-end
-$$;
-comment on function private.list_feed is
-  'Facade: a page of the feed as JSON text, whose arguments were checked in their form; see '
-  'api.list_feed.';
-
-create function api.list_feed(
-  filter text default 'all',
-  page integer default 1,
-  page_size integer default 20,
-  snapshot timestamptz default null,
-  fields text default 'card'
-) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  if filter is null or filter not in ('all', 'sale', 'rent', 'exchange') then
-    perform private.refuse_field('filter', 'feed_filter_unknown');
-  elsif page is null or page not between 1 and 500 then
-    perform private.refuse_field('page', 'invalid');
-  elsif page_size is null or page_size not between 1 and 50 then
-    perform private.refuse_field('limit', 'invalid');
-  end if;
-  return private.list_feed(filter, page, page_size, snapshot, fields);
-end
-$$;
-comment on function api.list_feed is
-  'A numbered page of what was listed at the moment of the snapshot: filter all, sale, rent or '
-  'exchange. On all, every eighth slot is a verified office, by rating. 422 feed_filter_unknown, '
-  'cursor_invalid for a snapshot that has expired or lies in the future.';
-
-grant execute on function private.list_feed, api.list_feed to guest, authenticated;
-
--- sql/08_search/4_reads_lanes.sql
-
--- The lanes of walks (4_reads_walks.sql): all listings, those of an area, of a kind in an area, or of
--- a type and kind. Each has an index that holds all that is compared.
-
-create view private.search_facts with (security_invoker = true) as
-  select
-    search_documents.property_id,
-    search_documents.published_at,
-    search_documents.type,
-    search_documents.kind,
-    search_documents.governorate_id,
-    search_documents.area_id,
-    search_documents.price,
-    search_documents.area_m2,
-    search_documents.bedrooms,
-    search_documents.bathrooms,
-    search_documents.furnished,
-    search_documents.auction_ends_at
-  from private.search_documents;
-comment on view private.search_facts is
-  'What the indexes of walks hold of a listing. Reading more would mean to visit the table.';
-
--- Those without a search_path are planned into the statements and expressions that use them, as
--- private.may_act (03_accounts/2_rules_access.sql).
-create function private.search_types(strategy text, type text) returns text[]
-  language sql
-  immutable
-  return case
-    when (search_types.strategy = 'exchange') <> (search_types.type = 'EXCHANGE') then '{}'::text[]
-    when search_types.type is not null then array[search_types.type]
-    when search_types.strategy = 'exchange' then '{EXCHANGE}'
-    else '{SALE,RENT}'
-  end;
-comment on function private.search_types is 'Where a search with plain filters has to look.';
-
-create function private.fits_plain_filters(
-  facts private.search_facts, strategy text, types text[], kinds text[], governorate_ids text[],
-  area_ids text[], price_min numeric, price_max numeric, area_m2_min numeric, area_m2_max numeric,
-  bedrooms_min smallint, bathrooms_min smallint, furnished text[]
-) returns boolean
-  language sql
-  stable
-  return
-    (types is null or (facts).type = any (types))
-    and (kinds is null or (facts).kind = any (kinds))
-    and (bedrooms_min is null or (facts).bedrooms >= bedrooms_min)
-    and (fits_plain_filters.furnished is null or (facts).furnished = any (fits_plain_filters.furnished))
-    and (price_min is null or (facts).price >= price_min)
-    and (price_max is null or (facts).price <= price_max)
-    and (area_ids is null or (facts).area_id = any (area_ids))
-    and (governorate_ids is null or (facts).governorate_id = any (governorate_ids))
-    and (bathrooms_min is null or (facts).bathrooms >= bathrooms_min)
-    and (area_m2_min is null or (facts).area_m2 >= area_m2_min)
-    and (area_m2_max is null or (facts).area_m2 <= area_m2_max)
-    and (strategy = 'exchange' or ((facts).auction_ends_at > now()) is not true);
-comment on function private.fits_plain_filters is
-  'What private.search_conditions says, of plain filters: for statements that are planned once. '
-  'Filter by filter, because taking them out of a row for each listing takes longer than comparing '
-  'them.';
-
-create type private.search_walk as (ids uuid[], keys timestamptz[], complete boolean);
-comment on type private.search_walk is
-  'What a walk found, in its order, with the sort keys. Complete: as many as were asked for, or '
-  'nothing is left.';
-
-create function private.newest_listings(
-  since timestamptz, before_at timestamptz, before_id uuid, depth integer
-) returns setof private.search_facts
-  language sql
-  stable
-begin atomic
-  select facts.* from private.search_facts as facts
-  where facts.published_at >= since
-    and (facts.published_at, facts.property_id) < (before_at, before_id)
-  order by facts.published_at desc, facts.property_id desc
-  limit depth;
-end;
-comment on function private.newest_listings is
-  'The newest listings in a span of time.';
-
-create function private.newest_in_area(
-  area_id text, since timestamptz, before_at timestamptz, before_id uuid, depth integer
-) returns setof private.search_facts
-  language sql
-  stable
-begin atomic
-  select facts.* from private.search_facts as facts
-  where facts.area_id = newest_in_area.area_id and facts.published_at >= since
-    and (facts.published_at, facts.property_id) < (before_at, before_id)
-  order by facts.published_at desc, facts.property_id desc
-  limit depth;
-end;
-comment on function private.newest_in_area is
-  'The newest listings of an area in a span of time.';
-
-create function private.newest_of_kind_in_area(
-  area_id text, kind text, since timestamptz, before_at timestamptz, before_id uuid, depth integer
-) returns setof private.search_facts
-  language sql
-  stable
-begin atomic
-  select facts.* from private.search_facts as facts
-  where facts.area_id = newest_of_kind_in_area.area_id
-    and facts.kind = newest_of_kind_in_area.kind and facts.published_at >= since
-    and (facts.published_at, facts.property_id) < (before_at, before_id)
-  order by facts.published_at desc, facts.property_id desc
-  limit depth;
-end;
-comment on function private.newest_of_kind_in_area is
-  'The newest listings of a kind in an area in a span of time.';
-
-create function private.newest_of_type_and_kind(
-  type text, kind text, since timestamptz, before_at timestamptz, before_id uuid, depth integer
-) returns setof private.search_facts
-  language sql
-  stable
-begin atomic
-  select facts.* from private.search_facts as facts
-  where facts.type = newest_of_type_and_kind.type
-    and facts.kind = newest_of_type_and_kind.kind and facts.published_at >= since
-    and (facts.published_at, facts.property_id) < (before_at, before_id)
-  order by facts.published_at desc, facts.property_id desc
-  limit depth;
-end;
-comment on function private.newest_of_type_and_kind is
-  'The newest listings of a type and kind in a span of time.';
-
-create function private.search_lane(
-  area_id text, type text, kind text, since timestamptz, before_at timestamptz, before_id uuid,
-  depth integer
-) returns setof private.search_facts
-  language sql
-  stable
-begin atomic
-  select lane.* from private.newest_listings(since, before_at, before_id, depth) as lane
-  where search_lane.area_id is null and search_lane.kind is null
-  union all
-  select lane.* from private.newest_in_area(area_id, since, before_at, before_id, depth) as lane
-  where search_lane.kind is null
-  union all
-  select lane.*
-  from private.newest_of_kind_in_area(area_id, kind, since, before_at, before_id, depth) as lane
-  union all
-  select lane.*
-  from private.newest_of_type_and_kind(type, kind, since, before_at, before_id, depth) as lane
-  offset 0; -- so that what is asked of them is asked once, and not in each statement
-end;
-comment on function private.search_lane is
-  'The newest listings of a lane in a span of time, in order, because one of the statements gives '
-  'them all. What is null does not narrow it.';
-
-create function private.walk_lane(
-  area_id text, type text, kind text, since timestamptz, before_at timestamptz, before_id uuid,
-  depth integer, strategy text, types text[], wanted private.search_filters, size integer
-) returns private.search_walk
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  walk private.search_walk;
-  -- For each listing that is passed by, a variable is read faster than a field.
-  kinds constant text[] := wanted.kinds;
-  governorate_ids constant text[] := wanted.governorate_ids;
-  area_ids constant text[] := wanted.area_ids;
-  price_min constant numeric := wanted.price_min;
-  price_max constant numeric := wanted.price_max;
-  area_m2_min constant numeric := wanted.area_m2_min;
-  area_m2_max constant numeric := wanted.area_m2_max;
-  bedrooms_min constant smallint := wanted.bedrooms_min;
-  bathrooms_min constant smallint := wanted.bathrooms_min;
-  furnishing constant text[] := wanted.furnished;
-begin
-  if area_id is not null and kind is not null then
-    select array_agg(hits.property_id), array_agg(hits.published_at) into walk.ids, walk.keys
-    from (
-      select lane.property_id, lane.published_at
-      from private.newest_of_kind_in_area(area_id, kind, since, before_at, before_id, depth) as lane
-      where private.fits_plain_filters(lane,
-        strategy, types, null, governorate_ids, null, price_min, price_max,
-        area_m2_min, area_m2_max, bedrooms_min, bathrooms_min, furnishing)
-      limit size
-    ) as hits;
-  elsif area_id is not null then
-    select array_agg(hits.property_id), array_agg(hits.published_at) into walk.ids, walk.keys
-    from (
-      select lane.property_id, lane.published_at
-      from private.newest_in_area(area_id, since, before_at, before_id, depth) as lane
-      where private.fits_plain_filters(lane,
-        strategy, types, kinds, governorate_ids, null, price_min, price_max,
-        area_m2_min, area_m2_max, bedrooms_min, bathrooms_min, furnishing)
-      limit size
-    ) as hits;
-  elsif kind is not null then
-    select array_agg(hits.property_id), array_agg(hits.published_at) into walk.ids, walk.keys
-    from (
-      select lane.property_id, lane.published_at
-      from private.newest_of_type_and_kind(type, kind, since, before_at, before_id, depth) as lane
-      where private.fits_plain_filters(lane,
-        strategy, null, null, governorate_ids, area_ids, price_min, price_max,
-        area_m2_min, area_m2_max, bedrooms_min, bathrooms_min, furnishing)
-      limit size
-    ) as hits;
-  else
-    select array_agg(hits.property_id), array_agg(hits.published_at) into walk.ids, walk.keys
-    from (
-      select lane.property_id, lane.published_at
-      from private.newest_listings(since, before_at, before_id, depth) as lane
-      where private.fits_plain_filters(lane,
-        strategy, types, kinds, governorate_ids, area_ids, price_min, price_max,
-        area_m2_min, area_m2_max, bedrooms_min, bathrooms_min, furnishing)
-      limit size
-    ) as hits;
-  end if;
-  walk.complete := cardinality(walk.ids) = size;
-  return walk;
-end
-$$;
-comment on function private.walk_lane is
-  'The first that fit of private.search_lane. A statement for each kind of lane, because starting '
-  'all four takes half as long as the walk, and each compares only what its lane leaves open.';
-
--- sql/08_search/4_reads_map.sql
-
--- Map: what is listed in a box, as clusters at low zooms and as points at high ones, and the prices
--- of each area.
---
--- Only the point that is shown is read here (properties.shown_lat): boxes and clusters of the true
--- one would reveal it. The filters are those that all strategies share (2_rules_filters.sql).
-
-create function private.map_cells(source text, conditions text, zoom integer) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-begin
-  -- Cells begin at 180 degrees west and 90 degrees south.
-  return format($sql$
-    select
-      avg(search_documents.lat) as lat,
-      avg(search_documents.lng) as lng,
-      count(*) as count,
-      min(search_documents.price) as min_price,
-      min(search_documents.lng) as west,
-      min(search_documents.lat) as south,
-      max(search_documents.lng) as east,
-      max(search_documents.lat) as north
-    from %s
-    where %s
-    group by
-      floor((search_documents.lng + 180) / %3$s), floor((search_documents.lat + 90) / %3$s)
-    $sql$, source, conditions, 360 / 2 ^ (zoom + 2));
-end
-$$;
-comment on function private.map_cells is
-  'SQL for the cells of the grid of a zoom that are not empty, made of constant pieces.';
-
-create function private.map_share(
-  conditions text, wanted private.search_filters, words tsquery
-) returns double precision
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  enough constant integer := 15000; -- a cell with a thousandth of them has 15, and is not missed
-  probe double precision := 8000 / greatest((
-    select pg_class.reltuples from pg_catalog.pg_class
-    where pg_class.oid = 'private.search_documents'::regclass), 8000);
-  matches integer;
-begin
-  execute format(
-    'select count(*) from (select from private.search_documents where %s limit 20001) as matches',
-    conditions) into matches using wanted, words;
-  if matches <= 20000 then
-    return 1;
-  end if;
-  execute format(
-    'select count(*) from private.search_documents tablesample system (%s) repeatable (1) where %s',
-    100 * probe, conditions) into matches using wanted, words;
-  probe := probe * enough / greatest(matches, 1);
-  -- What is nearly all of them is counted in full.
-  return case when probe < 0.3 then probe else 1 end;
-end
-$$;
-comment on function private.map_share is
-  'The share of all listings of which clusters are counted: 1 up to 20,000 matches.';
-
-create function private.map_clusters(
-  conditions text, wanted private.search_filters, words tsquery, zoom integer
-) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  share constant double precision := private.map_share(conditions, wanted, words);
-  -- Whole blocks of the table, the same ones every time, so that a map does not flicker.
-  source constant text := 'private.search_documents' || case when share < 1 then format(
-    ' tablesample system (%s) repeatable (1)', 100 * share) else '' end;
-  clusters jsonb;
-begin
-  execute format($sql$
-    select jsonb_agg(jsonb_build_object(
-      'lat', round(cells.lat::numeric, 6),
-      'lng', round(cells.lng::numeric, 6),
-      'count', round(cells.count / %s),
-      'minPrice', case when %1$s = 1 then cells.min_price end,
-      'bbox', jsonb_build_array(cells.west, cells.south, cells.east, cells.north)
-    ) order by cells.count desc, cells.west, cells.south)
-    from (%2$s order by count desc, west, south limit 5000) as cells
-    $sql$, share, private.map_cells(source, conditions, zoom)) into clusters using wanted, words;
-  return jsonb_build_object(
-    'clusters', coalesce(clusters, '[]'),
-    'approximate', share < 1
-  );
-end
-$$;
-comment on function private.map_clusters is
-  'Counts by cell, at most of the fullest 5,000; from a sample, which knows no lowest price, where '
-  'there are over 20,000 matches.';
-
-create function private.map_points(wanted private.search_filters, words tsquery) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  newest constant uuid[] := (private.search_hits(
-    private.search_plan(null, 'newest', wanted), words, null, null, null, null, 501, false)).ids;
-begin
-  return jsonb_build_object('truncated', cardinality(newest) > 500, 'points', (
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'id', shown.property_id,
-      'lat', shown.lat,
-      'lng', shown.lng,
-      'type', shown.type,
-      'kind', shown.kind,
-      'price', shown.price,
-      'priceLabel', private.price_label(shown.type, shown.price)
-    ) order by shown.published_at desc, shown.property_id desc), '[]')
-    from private.search_documents as shown
-    where shown.property_id = any (newest[:500])
-  ));
-end
-$$;
-comment on function private.map_points is 'The newest 500 listings, each at its shown point.';
-
-create function private.list_map_listings(
-  bbox jsonb, zoom integer, filters jsonb, q text, literal boolean
-) returns json
-  language plpgsql
-  stable
-  security definer -- row security would keep it from its indexes; listed properties only
-  set search_path = ''
-as $$
-declare
-  wanted private.search_filters;
-  read private.reading;
-  reading private.search_reading;
-  together record;
-  words tsquery;
-  answer jsonb;
-  understood jsonb;
-begin
-  if not coalesce(zoom between 0 and 20, false) then
-    perform private.refuse_field('zoom', 'invalid');
-  elsif char_length(q) > 200 then
-    perform private.refuse_field('q', 'too_big');
-  end if;
-  wanted := private.parse_search_filters(
-    filters || jsonb_build_object('bbox', coalesce(bbox, 'null')), 'map');
-  if q ~ '[^[:space:]]' then
-    if literal then
-      reading := row('[]', private.search_words(q), null, 0);
-    else
-      read := private.read_query(q, null);
-      reading := row(read.clauses || coalesce(read.block, '[]'), read.words,
-        jsonb_populate_record(null::private.search_filters, read.filters), 0);
-      together := private.both_filters(wanted, reading.filters);
-      wanted := together.wanted;
-      understood := private.understood(read, reading, '{}', together.conflicts);
-    end if;
-    words := private.reading_query(reading);
-    if private.search_words(q) = '{}' or understood -> 'conflicts' <> '[]' then
-      -- A text without letters and digits is in no listing.
-      words := '''none:'''::tsquery;
-    end if;
-  end if;
-  if zoom < 15 then
-    answer := private.map_clusters(private.search_conditions(null, wanted)
-      || case when words is not null then ' and search_documents.document @@ $2' else '' end,
-      wanted, words, zoom);
-  else
-    answer := private.map_points(wanted, words);
-  end if;
-  return answer || jsonb_build_object('understood', understood);
-end
-$$;
-comment on function private.list_map_listings is
-  'What is listed in a box; see api.list_map_listings.';
-
-create function api.list_map_listings(
-  bbox jsonb, zoom integer, filters jsonb default '{}', q text default null,
-  literal boolean default false
-) returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.list_map_listings(bbox, zoom, filters, q, literal);
-end
-$$;
-comment on function api.list_map_listings is
-  'What is listed in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait: clusters on a grid of '
-  '360/2^(zoom+2) degrees below zoom 15, else points. q is read as by api.search, and only what '
-  'fits is shown. 422 bbox_invalid, filter_unknown, range_invalid.';
-
-create function private.map_area_prices(wanted private.search_filters) returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  items json;
-begin
-  execute format($sql$
-    with figures as (
-      select
-        search_documents.area_id,
-        count(*) as count,
-        count(search_documents.price) >= 5 and count(distinct identities.account_id)
-          filter (where search_documents.price is not null) >= 3 as is_shown,
-        percentile_cont(0.5) within group (order by search_documents.price::float8) as median,
-        percentile_cont(0.5) within group (
-          order by search_documents.price::float8 / search_documents.area_m2::float8) as median_m2
-      from private.search_documents
-      join public.identities on identities.id = search_documents.owner_identity_id
-      where %s
-      group by search_documents.area_id
-    )
-    select json_agg(json_build_object(
-      'areaId', areas.id,
-      'governorateId', areas.governorate_id,
-      'nameAr', areas.name_ar,
-      'nameEn', areas.name_en,
-      'lat', areas.lat,
-      'lng', areas.lng,
-      'count', coalesce(figures.count, 0),
-      'medianPrice', case when figures.is_shown then round(figures.median::numeric, 3) end,
-      'medianPricePerM2', case when figures.is_shown then round(figures.median_m2::numeric, 3) end
-    ) order by areas.position)
-    from public.areas
-    left join figures on figures.area_id = areas.id
-    $sql$, private.search_conditions(null, wanted)) into items using wanted;
-  return items;
-end
-$$;
-comment on function private.map_area_prices is 'Prices of each area, as of now.';
-
-create function private.list_map_areas(filters jsonb) returns json
-  language plpgsql
-  stable
-  security definer -- row security would keep it from its indexes; listed properties only
-  set search_path = ''
-as $$
-declare
-  wanted private.search_filters := private.parse_search_filters(filters, 'map');
-  items json;
-begin
-  if wanted is null then
-    -- Where the job has not run in time they are computed, so they are never older than this.
-    select area_prices.items into items from private.area_prices
-    where area_prices.computed_at > now() - interval '5 minutes';
-  end if;
-  return json_build_object(
-    'items', coalesce(items, private.map_area_prices(wanted)), 'nextCursor', null);
-end
-$$;
-comment on function private.list_map_areas is 'Prices of each area; see api.list_map_areas.';
-
-create function api.list_map_areas(filters jsonb default '{}') returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.list_map_areas(filters);
-end
-$$;
-comment on function api.list_map_areas is
-  'For each area how many listings there are, their median price and median price per m²; no '
-  'median of fewer than 5 prices or those of fewer than 3 accounts. Without filters they may be 5 minutes old. 422 filter_unknown, '
-  'range_invalid, bbox_invalid.';
-
-grant execute on function
-  private.list_map_listings, private.list_map_areas, api.list_map_listings, api.list_map_areas
-  to guest, authenticated;
-
--- sql/08_search/4_reads_plans.sql
-
--- Finding a page of listings: by walking the table in the order asked for, else by other indexes.
---
--- A page of something common is full after a few steps of a walk, while another index would first
--- gather all matches; something rare is found at once by such an index, while a walk would pass
--- nearly everything. By itself the planner decides by averages, and walks a million rows for a rare
--- word. So it is asked only what it estimates well, namely what is surely rare, and that is
--- gathered at once. All else walks 2,000 rows, which takes a millisecond. If the page is not full
--- by then, at most about one in a hundred rows matches. Up to 1,000 of them are looked at one by
--- one (4_reads_common_words.sql); for more, how many the walk met tells whether to walk on or to
--- gather them all.
-
-create type private.search_plan as (
-  wanted private.search_filters,
-  conditions text,
-  key text,
-  key_type text,
-  direction text,
-  branches text[],
-  terms tsquery,
-  box extensions.cube,
-  strategy text
-);
-comment on type private.search_plan is
-  'A search as constant pieces of SQL: the conditions, the sort key, and the branches of the table '
-  'that are walked in its order; then what the other indexes are asked if walking is not enough.';
-
-create function private.search_plan(strategy text, sort text, wanted private.search_filters)
-  returns private.search_plan
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-declare
-  plan private.search_plan;
-  types text[] := case
-    when wanted.type is not null then array[wanted.type]
-    when strategy in ('standard', 'deal') then array['SALE', 'RENT']
-    when strategy = 'exchange' then array['EXCHANGE']
-    else array['SALE', 'RENT', 'EXCHANGE']
-  end;
-  kinds text[] := case when cardinality(wanted.kinds) <= 8 then wanted.kinds end;
-  areas text[] := case when cardinality(wanted.area_ids) <= 4 then wanted.area_ids end;
-  bounds text;
-begin
-  plan.strategy := strategy;
-  plan.wanted := wanted;
-  plan.conditions := private.search_conditions(strategy, wanted);
-  plan.terms := private.search_terms(wanted);
-  plan.box := private.search_box(wanted);
-  plan.direction := case when sort in ('price_asc', 'ends_at', 'distance') then '' else ' desc' end;
-  plan.key_type := case
-    when sort in ('newest', 'ends_at') then 'timestamptz'
-    when sort = 'distance' then 'double precision'
-    else 'numeric'
-  end;
-  case sort
-    when 'newest' then
-      plan.key := 'search_documents.published_at';
-      plan.branches := array(
-        select 'search_documents.area_id = (($1).area_ids)[' || n || ']'
-        from generate_subscripts(areas, 1) as n
-      );
-      bounds := case when wanted.posted_since is not null then
-        ' and search_documents.published_at >= ($1).posted_since' end;
-    when 'area_desc' then
-      plan.key := 'search_documents.area_m2';
-      plan.branches := array(
-        select 'search_documents.kind = (($1).kinds)[' || n || ']'
-        from generate_subscripts(kinds, 1) as n
-      );
-      bounds := case when wanted.area_m2_min is not null then
-          ' and search_documents.area_m2 >= ($1).area_m2_min' else '' end
-        || case when wanted.area_m2_max is not null then
-          ' and search_documents.area_m2 <= ($1).area_m2_max' else '' end;
-    when 'ends_at' then
-      plan.key := 'search_documents.auction_ends_at';
-      bounds := ' and search_documents.auction_ends_at > now()';
-    when 'drop_desc' then
-      plan.key := 'search_documents.drop_pct';
-      bounds := ' and search_documents.drop_pct is not null';
-    when 'distance' then
-      plan.key := '(search_documents.place operator(extensions.<->) private.search_center($1))';
-      bounds := ' and search_documents.place operator(extensions.<@) $4';
-    else
-      plan.key := case sort
-        when 'price_asc' then 'coalesce(search_documents.price, 100000000000)'
-        else 'coalesce(search_documents.price, -1)'
-      end;
-      plan.branches := array(
-        select concat_ws(' and ', 'search_documents.type = ' || quote_literal(type),
-          'search_documents.kind = (($1).kinds)[' || n || ']')
-        from unnest(types) as type
-        left join generate_subscripts(kinds, 1) as n on true
-      );
-      bounds := case when wanted.price_min is not null then
-          ' and ' || plan.key || ' >= ($1).price_min' else '' end
-        || case when wanted.price_max is not null then
-          ' and ' || plan.key || ' <= ($1).price_max' else '' end;
-  end case;
-  plan.branches := array(
-    select branch || coalesce(bounds, '')
-    from unnest(coalesce(nullif(plan.branches, '{}'), '{true}')) as branch
-  );
-  return plan;
-end
-$$;
-comment on function private.search_plan(text, text, private.search_filters) is
-  'How a search in this order is done. A branch narrows the walk by the leading columns of its '
-  'index: types and kinds differ in prices and sizes, and without them a walk would begin among '
-  'all others.';
-
-create function private.is_rare_match(
-  conditions text, wanted private.search_filters, words tsquery
-) returns boolean
-  language plpgsql
-  volatile -- Postgres refuses EXPLAIN in a stable function
-  set search_path = ''
-as $$
-declare
-  plan json;
-  expected double precision;
-  listings double precision := (
-    select greatest(pg_class.reltuples, 1000) from pg_catalog.pg_class
-    where pg_class.oid = 'private.search_documents'::regclass
-  );
-begin
-  execute 'explain (format json) select from private.search_documents where ' || conditions
-    into plan using wanted, words;
-  expected := plan -> 0 -> 'Plan' -> 'Plan Rows';
-  -- To fill a page of 20, a walk passes 20 * listings / expected rows and compares their words,
-  -- while the text index gathers the expected ones. Within an area a walk is short in any case.
-  return case
-    when wanted.area_ids is not null then expected < case when words is null then 20 else 100 end
-    when words is not null then expected ^ 2 < listings * (10 + 4 * numnode(words))
-    else expected ^ 2 < listings * 5
-  end;
-end
-$$;
-comment on function private.is_rare_match is
-  'Whether the planner expects so few listings that gathering them costs less than walking past '
-  'the others. It knows the common words, and expects all others to be rare.';
-
-create function private.walk_in_order(
-  plan private.search_plan, words tsquery, without uuid[], after_key text, after_id uuid,
-  size integer, depth integer,
-  out ids uuid[], out keys text[], out is_complete boolean
-)
-  language plpgsql
-  stable
-  security definer -- reads a closed table
-  set search_path = ''
-  set enable_sort = off -- else a branch of thousands is read whole and sorted, and not walked
-as $$
-declare
-  conditions text := plan.conditions
-    || case when words is not null then ' and search_documents.document @@ $2' else '' end
-    || case when without <> '{}' then ' and search_documents.property_id <> all ($8)' else '' end;
-  after text := case when after_id is not null then format(
-    ' and (%s, search_documents.property_id) %s ($5::%s, $6)',
-    plan.key, case plan.direction when '' then '>' else '<' end, plan.key_type
-  ) else '' end;
-  statement text;
-  found_in integer[]; -- the branch of each
-  steps integer;
-begin
-  select format(
-    'select array_agg(property_id order by key%1$s, property_id%1$s), '
-    'array_agg(key::text order by key%1$s, property_id%1$s), array_agg(branch) from (',
-    plan.direction) || string_agg(format(
-    '(select search_documents.property_id, search_documents.key, %s as branch from ('
-    'select *, %s as key from private.search_documents where %s%s '
-    'order by key%s, property_id%5$s limit %s'
-    ') as search_documents where %s order by key%5$s, property_id%5$s limit $7)',
-    n, plan.key, branch, after, plan.direction, depth, conditions
-  ), ' union all ') || ') as walked'
-  into statement
-  from unnest(plan.branches) with ordinality as branches (branch, n);
-  execute statement into ids, keys, found_in
-    using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, without;
-  for n in 1 .. cardinality(plan.branches) loop
-    -- A branch of fewer rows has given all its matches.
-    if coalesce(cardinality(array_positions(found_in, n)), 0) < size then
-      execute format(
-        'select count(*) from (select from private.search_documents where %s%s limit %s) as w',
-        plan.branches[n], after, depth
-      ) into steps
-        using plan.wanted, words, plan.terms, plan.box, after_key, after_id;
-      is_complete := steps < depth;
-      exit when not is_complete;
-    end if;
-  end loop;
-  is_complete := coalesce(is_complete, true);
-  ids := coalesce(ids, '{}');
-  keys := coalesce(keys, '{}');
-end
-$$;
-comment on function private.walk_in_order is
-  'As private.search_hits, by walking the branches. Not complete: too few of what was passed by '
-  'match.';
-
-create function private.walk_as_planned(
-  plan private.search_plan, words tsquery, without uuid[], after_key text, after_id uuid,
-  size integer, depth integer,
-  out ids uuid[], out keys text[], out is_complete boolean
-)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  if plan.key_type = 'double precision' then
-    select * into ids, keys, is_complete
-    from private.walk_by_distance(plan, words, without, after_key, after_id, size, depth);
-  else
-    select * into ids, keys, is_complete
-    from private.walk_in_order(plan, words, without, after_key, after_id, size, depth);
-  end if;
-end
-$$;
-comment on function private.walk_as_planned is 'Walks in the order of a plan, so many listings far.';
-
-create function private.gather_hits(
-  plan private.search_plan, words tsquery, rare tsquery, among uuid[], without uuid[],
-  after_key text, after_id uuid, size integer,
-  out ids uuid[], out keys text[]
-)
-  language plpgsql
-  stable
-  security definer -- reads a closed table
-  set search_path = ''
-as $$
-declare
-  conditions text := plan.conditions
-    || case when words is not null then ' and search_documents.document @@ $2' else '' end
-    || case when without <> '{}' then ' and search_documents.property_id <> all ($9)' else '' end
-    || case when after_id is not null then format(
-      ' and (%s, search_documents.property_id) %s ($5::%s, $6)',
-      plan.key, case plan.direction when '' then '>' else '<' end, plan.key_type
-    ) else '' end;
-  source text := 'private.search_documents';
-  walk private.search_walk;
-begin
-  if among = '{}' then
-    ids := '{}';
-    keys := '{}';
-    return;
-  elsif num_nonnulls(among, rare) > 0 and plan.key = 'search_documents.published_at'
-    and private.has_plain_filters(plan.strategy, plan.wanted) then
-    -- The same as below, in a statement whose plan the connection keeps.
-    walk := private.gather_for_words(
-      plan.strategy, plan.wanted, case when among is null then rare end, among, words, without,
-      coalesce(after_key, 'infinity')::timestamptz,
-      coalesce(after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'));
-    ids := coalesce(walk.ids[:size], '{}');
-    keys := coalesce(walk.keys[:size]::text[], '{}');
-    return;
-  end if;
-  if among is not null then
-    -- With offset 0, or the planner would prefer the text index, which is what takes long.
-    source := '(select * from private.search_documents where property_id = any ($8) offset 0) '
-      'as search_documents';
-  else
-    if rare is not null then
-      source := '(select * from private.search_documents where document @@ $10 offset 0) '
-        'as search_documents';
-    end if;
-    conditions := conditions
-      || case when plan.terms is not null then ' and search_documents.document @@ $3' else '' end
-      -- The planner reads all listings where it expects many, and it knows of no box how many.
-      || case when plan.box is not null and (
-        num_nulls(words, plan.terms) = 2 or private.count_in_box(plan.wanted, 3000) < 3000
-      ) then ' and search_documents.place operator(extensions.<@) $4' else '' end;
-  end if;
-  execute format(
-    'select array_agg(property_id order by key%1$s, property_id%1$s), '
-    'array_agg(key::text order by key%1$s, property_id%1$s) '
-    'from (select * from (select search_documents.property_id, %2$s as key '
-    'from %3$s where %4$s offset 0) as gathered '
-    'order by key%1$s, property_id%1$s limit $7) as hits',
-    plan.direction, plan.key, source, conditions
-  ) into ids, keys
-    using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, among, without,
-      rare;
-  ids := coalesce(ids, '{}');
-  keys := coalesce(keys, '{}');
-end
-$$;
-comment on function private.gather_hits is
-  'As private.search_hits, by gathering all that match, or those among some. Rare: private.rare_words '
-  'of the words, where nothing else says among which they are.';
-
-create function private.search_hits(
-  plan private.search_plan, words tsquery, among uuid[], without uuid[],
-  after_key text, after_id uuid, size integer, walked_in_vain boolean,
-  out ids uuid[], out keys text[]
-)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  asked constant tsquery := coalesce(words && plan.terms, words, plan.terms);
-  is_newest constant boolean := plan.key = 'search_documents.published_at';
-  -- Within an area a walk is short in any case.
-  words_first constant boolean := is_newest and words is not null
-    and (plan.wanted).area_ids is null;
-  rare constant tsquery := case
-    when among is null and words is not null then private.rare_words(words) end;
-  depth integer := 2000;
-  walked integer; -- how many the walk has met
-  is_complete boolean;
-begin
-  if among is null and words_first and rare is null then
-    select * into ids, keys, is_complete
-    from private.newest_with(plan, words, asked, without, after_key, after_id, size);
-    -- There are many, though maybe not among the newest.
-    depth := case when is_complete is false then 5 * depth else depth end;
-  end if;
-  -- Five are found after a few steps or not at all: trying costs less than a wrong estimate.
-  if among is null and is_complete is not true and not walked_in_vain and (
-    asked is null or size <= 5 or is_newest and plan.box is not null or is_complete is false
-    or rare is null and not private.is_rare_match(plan.conditions
-      || case when words is not null then ' and search_documents.document @@ $2' else '' end,
-      plan.wanted, words)
-  ) then
-    if is_newest and plan.box is not null then
-      select * into ids, keys, is_complete
-      from private.newest_in_box(plan, words, without, after_key, after_id, size);
-    end if;
-    if is_complete is not true then
-      select * into ids, keys, is_complete
-      from private.walk_as_planned(plan, words, without, after_key, after_id, size, depth);
-      walked := nullif(cardinality(ids), 0);
-    end if;
-  end if;
-  if among is null and is_complete is not true and asked is not null then
-    if not is_newest then
-      among := private.listings_with(plan.strategy, asked, 500);
-    elsif not words_first then
-      select * into ids, keys, is_complete
-      from private.newest_with(plan, words, asked, without, after_key, after_id, size);
-    end if;
-  end if;
-  if among is null and is_complete is not true and depth * size / walked <= 2 * (
-    -- A longer walk must not pass by more than there is to gather, if they are as frequent as here.
-    select walked * pg_class.reltuples / depth from pg_catalog.pg_class
-    where pg_class.oid = 'private.search_documents'::regclass
-  ) then
-    select * into ids, keys, is_complete
-    from private.walk_as_planned(plan, words, without, after_key, after_id, size, 5 * depth);
-  end if;
-  if is_complete is not true then
-    select * into ids, keys
-    from private.gather_hits(plan, words, rare, among, without, after_key, after_id, size);
-  end if;
-  ids := ids[1:size];
-  keys := keys[1:size];
-end
-$$;
-comment on function private.search_hits is
-  'The first listings of a plan after a given one, in its order, with their sort keys.';
-
--- sql/08_search/4_reads_plans_boxes.sql
-
--- Listings in a box or around a place, cell by cell.
---
--- However many listings a box holds, its newest ones are among the newest of each cell of a grid
--- that it touches, and there an index has them in order. The same index knows where in the cell
--- they are, so those beside the box cost next to nothing.
 
 create function private.search_rectangle(wanted private.search_filters) returns double precision[]
   language plpgsql
@@ -17367,261 +16097,790 @@ end
 $$;
 comment on function private.search_cells is 'The cells that a rectangle touches, 65 at most.';
 
-create function private.count_in_box(wanted private.search_filters, most integer)
-  returns integer
+-- sql/08_search/2_rules_words.sql
+
+-- What a word of a search can stand for: itself, a place, kind or usage of that name, and where too
+-- little is found, words that look like it.
+
+create function private.guessable_words(document tsvector) returns text[]
   language plpgsql
-  stable
-  security definer -- reads a closed table
+  immutable
   set search_path = ''
 as $$
-declare
-  rectangle double precision[] := private.search_rectangle(wanted);
-  width integer := private.search_cell(rectangle[4], rectangle[3])
-    - private.search_cell(rectangle[4], rectangle[1]);
-  -- In a plane where nothing is farther than on the ground; without a circle, all is near enough.
-  center double precision[] := coalesce(wanted.near, array[rectangle[2], rectangle[1], 5000]);
-  lng_scale double precision := cosd(rectangle[4]) * cosd(center[1]);
-  reach double precision := 1.0001 * degrees(center[3] / 6371.0088) ^ 2;
 begin
-  return (
-    select count(*) from (
-      select from generate_series(
-        private.search_cell(rectangle[2], rectangle[1]),
-        private.search_cell(rectangle[4], rectangle[1]), 32768
-      ) as west
-      cross join lateral (
-        select from private.search_documents
-        where private.search_cell(search_documents.lat, search_documents.lng)
-            between west and west + width
-          and search_documents.lng between rectangle[1] and rectangle[3]
-          and search_documents.lat between rectangle[2] and rectangle[4]
-          and (search_documents.lat - center[1]) * (search_documents.lat - center[1])
-            + (search_documents.lng - center[2]) * (search_documents.lng - center[2]) * lng_scale
-            <= reach
-        limit most
-      ) as inside
-      limit most
-    ) as inside
+  -- A long description has a hundred words.
+  return array(
+    select word from unnest(tsvector_to_array(document)) as word
+    where word ~ '^[^0-9:]{3,}$'
+    limit 200
   );
 end
 $$;
-comment on function private.count_in_box is
-  'How many listings are in what bbox and near ask for, up to so many; of those just outside a '
-  'circle it may count some.';
+comment on function private.guessable_words is
+  'Those words of a listing that a misspelt one can be taken for, 200 at most: all of them are found.';
 
-create function private.newest_in_box(
-  plan private.search_plan, words tsquery, without uuid[], after_key text, after_id uuid,
-  size integer,
-  out ids uuid[], out keys text[], out is_complete boolean
-)
+create function private.word_writer(account_id uuid) returns smallint
   language plpgsql
-  stable
-  security definer -- reads a closed table
+  immutable
   set search_path = ''
 as $$
-declare
-  rectangle double precision[] := private.search_rectangle(plan.wanted);
-  cells integer[] := private.search_cells(rectangle);
-  depth integer := greatest(50, 2000 / greatest(cardinality(cells), 1)); -- listings of a cell
-  center double precision[] := (plan.wanted).near;
-  lng_scale double precision := cosd(rectangle[4]) * cosd(center[1]);
-  reach double precision := 1.0001 * degrees(center[3] / 6371.0088) ^ 2;
-  inside text := 'private.search_cell(search_documents.lat, search_documents.lng) = cells.cell '
-    'and search_documents.lng between ($3)[1] and ($3)[3] '
-    'and search_documents.lat between ($3)[2] and ($3)[4]'
-    -- Without most of the corners around a circle.
-    || case when center is not null then
-      ' and (search_documents.lat - ($12)[1]) * (search_documents.lat - ($12)[1]) '
-      '+ (search_documents.lng - ($12)[2]) * (search_documents.lng - ($12)[2]) * $13 <= $14'
-      else '' end
-    || case when after_id is not null then
-      ' and (search_documents.published_at, search_documents.property_id) '
-      '< ($5::timestamptz, $6)' else '' end;
 begin
-  is_complete := false;
-  if cardinality(cells) > 64 then
-    return;
-  end if;
-  -- The candidates come from the index alone, and of their rows only those are read that are newer
-  -- than the end of the page.
-  execute format($sql$
-    select
-      array_agg(hits.property_id order by hits.published_at desc, hits.property_id desc),
-      array_agg(hits.published_at::text order by hits.published_at desc, hits.property_id desc)
-    from (
-      select candidates.property_id, candidates.published_at
-      from (
-        select newest.* from unnest($4) as cells (cell)
-        cross join lateral (
-          select search_documents.published_at, search_documents.property_id
-          from private.search_documents where %s
-          order by search_documents.published_at desc, search_documents.property_id desc limit $8
-        ) as newest
-        order by newest.published_at desc, newest.property_id desc
-      ) as candidates
-      cross join lateral (
-        select from private.search_documents
-        where search_documents.property_id = candidates.property_id and %s%s%s
-        offset 0
-      ) as matches
-      order by candidates.published_at desc, candidates.property_id desc
-      limit $7
-    ) as hits
-    $sql$, inside, plan.conditions,
-    case when words is not null then ' and search_documents.document @@ $2' else '' end,
-    case when without <> '{}' then ' and search_documents.property_id <> all ($9)' else '' end
-  ) into ids, keys
-    using plan.wanted, words, rectangle, cells, after_key, after_id, size, depth, without,
-      null::text, null::uuid, center, lng_scale, reach;
-  ids := coalesce(ids, '{}');
-  keys := coalesce(keys, '{}');
-  -- All that could stand on the page was looked at, if no cell has more before the page's end.
-  execute format($sql$
-    select not exists (
-      select from unnest($4) as cells (cell)
-      cross join lateral (
-        select from private.search_documents where %s%s offset $8 limit 1
-      ) as more
-    )
-    $sql$, inside, case when cardinality(ids) = size then
-      ' and (search_documents.published_at, search_documents.property_id) '
-      '> ($10::timestamptz, $11)' else '' end
-  ) into is_complete
-    using plan.wanted, words, rectangle, cells, after_key, after_id, size, depth, without,
-      keys[size], ids[size], center, lng_scale, reach;
+  return hashtext(account_id::text) % 32768;
 end
 $$;
-comment on function private.newest_in_box is
-  'As private.search_hits, where the plan''s order is newest and it has a box. Not complete: the '
-  'box is too large, or other conditions leave too little of what it holds.';
+comment on function private.word_writer is
+  'The mark of an account in private.search_vocabulary, which many accounts share.';
 
-create function private.walk_by_distance(
-  plan private.search_plan, words tsquery, without uuid[], after_key text, after_id uuid,
-  size integer, depth integer,
-  out ids uuid[], out keys text[], out is_complete boolean
-)
+create function private.similar_words(word text) returns text[]
   language plpgsql
   stable
-  security definer -- reads a closed table
+  security definer -- reads closed tables
   set search_path = ''
-  set enable_sort = off -- else all of the box is sorted, and not walked
-  set enable_bitmapscan = off
 as $$
 declare
-  -- The candidates come from the index alone, and of their rows only those are read that are nearer
-  -- than the end of the page.
-  statement text := format($sql$
-    select
-      array_agg(hits.property_id order by hits.distance, hits.property_id),
-      array_agg(hits.distance::text order by hits.distance, hits.property_id)
-    from (
-      select candidates.property_id, candidates.distance
-      from (
-        select search_documents.property_id, %1$s as distance
-        from private.search_documents
-        where search_documents.place operator(extensions.<@) $4%2$s
-        order by distance, search_documents.property_id
-        limit $9
-      ) as candidates
-      cross join lateral (
-        select from private.search_documents
-        where search_documents.property_id = candidates.property_id and %3$s%4$s%5$s
-        offset 0
-      ) as matches
-      order by candidates.distance, candidates.property_id
-      limit $7
-    ) as hits
-    $sql$, plan.key,
-    case when after_id is not null then format(
-      ' and (%s, search_documents.property_id) > ($5::double precision, $6)', plan.key) else '' end,
-    plan.conditions,
-    case when words is not null then ' and search_documents.document @@ $2' else '' end,
-    case when without <> '{}' then ' and search_documents.property_id <> all ($8)' else '' end);
-  circle private.search_filters := plan.wanted;
-  steps integer;
-  inside integer;
+  threshold real;
+  words text[];
+  names text[];
 begin
-  -- The walk goes through the circle, whatever of it the box leaves out.
-  circle.bbox := null;
-  foreach steps in array array[300, depth] loop
-    if steps = depth then
-      -- What lies beyond the circle comes last, and there can be thousands.
-      inside := private.count_in_box(circle, depth);
+  -- The more they have to share, the sooner they are found, and the likelier they are meant. Among a
+  -- hundred thousand words every one has ten that share three tenths.
+  foreach threshold in array '{0.5,0.4,0.3}'::real[] loop
+    perform set_config('pg_trgm.similarity_threshold', threshold::text, true);
+    words := array(
+      select alike.word
+      from (
+        select known.word, known.listings, extensions.similarity(known.word, similar_words.word)
+        from private.search_vocabulary as known
+        where known.is_shared and known.word operator(extensions.%) similar_words.word
+        limit 2000 -- ten times what the most crowded threshold gives at a million listings
+      ) as alike
+      order by alike.similarity desc, alike.listings desc, alike.word
+      limit 10
+    );
+    exit when cardinality(array_remove(words, word)) >= case threshold when 0.5 then 5 else 2 end;
+  end loop;
+  -- As it was. A setting of the function would do that too, but takes a superuser to create.
+  perform set_config('pg_trgm.similarity_threshold', '0.3', true);
+  -- Names are few, and compared one by one: whatever people write does not crowd them out.
+  names := array(
+    select alike.name
+    from (
+      select distinct search_names.word as name,
+        extensions.similarity(search_names.word, similar_words.word)
+      from private.search_names
+    ) as alike
+    left join private.search_vocabulary as known on known.word = alike.name
+    where alike.similarity >= least(threshold, 0.4::real)
+    order by alike.similarity desc, known.listings desc nulls last, alike.name
+    limit 3
+  );
+  return names || words;
+end
+$$;
+comment on function private.similar_words is
+  'The 10 words most similar to this one, of equally similar ones those of more listings: of those that '
+  'share half of the trigrams, where five do; else of those that share four tenths, where two do; else '
+  'of those that share three tenths. And the three names most similar to it that share four tenths, or '
+  'three likewise.';
+
+create function private.search_query(words text[], guessing boolean default false) returns tsquery
+  language plpgsql
+  stable
+  security definer -- reads closed tables
+  set search_path = ''
+as $$
+declare
+  words_in_doubt text[];
+  guessable text[];
+  wanted text;
+  readings text[];
+  asked text;
+begin
+  if guessing then
+    -- A name is meant as it stands, and what many write is no slip of the pen, unless it is all that
+    -- there is to guess at.
+    words_in_doubt := array(
+      select given.word from unnest(words) as given (word)
+      where given.word ~ '^[^0-9]{3,}$' and not exists (
+        select from private.search_names where search_names.word = given.word
+      )
+    );
+    guessable := array(
+      select given.word from unnest(words_in_doubt) as given (word)
+      where not exists (
+        select from private.search_vocabulary
+        where search_vocabulary.word = given.word and search_vocabulary.listings >= 16
+      )
+    );
+    if guessable = '{}' then
+      guessable := words_in_doubt;
     end if;
-    execute statement into ids, keys
-      using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, without,
-        least(steps, inside);
-    is_complete := coalesce(cardinality(ids) = size, false) or coalesce(inside < depth, false);
-    exit when is_complete;
+  end if;
+  foreach wanted in array words loop
+    readings := array[wanted];
+    if wanted = any (guessable) then
+      readings := readings || private.similar_words(wanted);
+    end if;
+    -- Words hold letters and digits only, and terms come from our own tables: quoting is enough.
+    asked := concat_ws('&', asked, (
+      select '(' || string_agg(distinct private.quote_lexeme(reading), '|') || ')'
+      from unnest(readings || array(
+        select search_names.term from private.search_names where search_names.word = any (readings)
+      )) as reading
+    ));
   end loop;
-  ids := coalesce(ids, '{}');
-  keys := coalesce(keys, '{}');
+  return asked::tsquery;
 end
 $$;
-comment on function private.walk_by_distance is
-  'As private.search_hits, where the plan''s order is the distance: the nearest ones. Not complete: '
-  'too few of them match.';
+comment on function private.search_query is
+  'All of these words in any order, each in the text of the listing or in the name of its place, '
+  'kind or usage; when guessing, words similar to those that are not common will do, or to all '
+  'where all are common, but nothing in place of a name.';
 
--- sql/08_search/4_reads_plans_words.sql
+-- sql/08_search/4_reads_1_query.sql
 
--- The newest listings with some words, chunk by chunk (4_reads_common_words.sql).
+-- A query as a search uses it: its filters and those that were given both hold.
 
-create function private.newest_with(
-  plan private.search_plan, words tsquery, asked tsquery, without uuid[], after_key text,
-  after_id uuid, size integer,
-  out ids uuid[], out keys text[], out is_complete boolean
+create function private.both_filters(
+  given private.search_filters, understood jsonb,
+  out wanted private.search_filters, out conflicts text[]
 )
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  read constant private.search_filters :=
+    jsonb_populate_record(null::private.search_filters, understood);
+begin
+  wanted := given;
+  conflicts := '{}';
+  if understood = '{}' then
+    return;
+  end if;
+  wanted.type := coalesce(given.type, read.type);
+  wanted."priceMin" := greatest(given."priceMin", read."priceMin");
+  wanted."priceMax" := least(given."priceMax", read."priceMax");
+  wanted."areaM2Min" := greatest(given."areaM2Min", read."areaM2Min");
+  wanted."areaM2Max" := least(given."areaM2Max", read."areaM2Max");
+  wanted."bedroomsMin" := greatest(given."bedroomsMin", read."bedroomsMin");
+  wanted."floorMin" := greatest(given."floorMin", read."floorMin");
+  wanted."floorMax" := least(given."floorMax", read."floorMax");
+  wanted.furnished := case when num_nulls(given.furnished, read.furnished) > 0
+    then coalesce(given.furnished, read.furnished) else array(
+      select code from unnest(given.furnished) as code where code = any (read.furnished)) end;
+  conflicts := array_remove(array[
+    case when given.type <> read.type then 'type' end,
+    case when given."priceMin" > read."priceMax" then 'priceMin' end,
+    case when given."priceMax" < read."priceMin" then 'priceMax' end,
+    case when given."areaM2Min" > read."areaM2Max" then 'areaM2Min' end,
+    case when given."areaM2Max" < read."areaM2Min" then 'areaM2Max' end,
+    case when given."floorMin" > read."floorMax" then 'floorMin' end,
+    case when given."floorMax" < read."floorMin" then 'floorMax' end,
+    case when wanted.furnished = '{}' then 'furnished' end
+  ], null);
+end
+$$;
+comment on function private.both_filters is
+  'The filters that were given and those that were read from a query, together, and the names of '
+  'given ones that exclude what was read.';
+
+create function private.fitting_listings(
+  strategy text, reading private.search_reading, most integer, alike tsquery default null
+) returns uuid[]
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  exact constant tsquery := private.reading_query(reading);
+  hits record;
+begin
+  hits := private.find_listings(strategy, private.default_sort(strategy),
+    jsonb_populate_record(null::private.search_filters, reading.filters),
+    coalesce(exact && alike, exact, alike), null, null, null, null, most);
+  return hits.ids;
+end
+$$;
+comment on function private.fitting_listings is
+  'The first listings of a strategy that fit a query, and words that are like those left out of it.';
+
+-- sql/08_search/4_reads_2_plan.sql
+
+-- The plan of a search: which indexes hold its order, and what is asked of each listing.
+--
+-- An order is walked along lanes: each is the part of one index where its leading columns have one
+-- value, such as the listings of an area, the newest first. Types, kinds and places differ so much in
+-- prices and in what is asked that a walk through all listings would begin among others.
+
+create type private.search_plan as (
+  wanted private.search_filters,
+  words tsquery,
+  listings uuid[],
+  asked tsquery,
+  rectangle double precision[],
+  cells integer[],
+  types text[],
+  conditions text,
+  key text,
+  key_type text,
+  direction text,
+  bounds text,
+  compared text[],
+  choices text[],
+  lanes integer,
+  is_indexed boolean,
+  found_by text,
+  to_gather double precision
+);
+comment on type private.search_plan is
+  'A search. In its texts stand the filters as $1, the words as $2, the listings that are left out or '
+  'among which it looks as $3, what is asked of the text index as $4, the rectangle around a box or '
+  'circle as $5, its cells as $6, and the types of the strategy as $7. Conditions: all '
+  'that is asked of a listing. Key: what the order compares, with its type, direction and bounds. A '
+  'lane has one of the choices for each of what is compared; lanes: how many these are; indexed: their '
+  'indexes tell all. Found by: what an index finds all matches by, and some others; to gather: how many '
+  'it is expected to find.';
+
+create function private.with_lanes(
+  plan private.search_plan, strategy text, sort text
+) returns private.search_plan
   language plpgsql
   stable
   security definer -- reads a closed table
   set search_path = ''
 as $$
 declare
-  most constant integer := 1000; -- listings to look at
-  lookup constant private.search_lookup := private.search_lookup(plan.strategy, asked);
-  among uuid[];
-  here uuid[];
-  chunks integer[];
-  newest timestamptz[];
-  read integer := 0;
+  wanted constant private.search_filters := plan.wanted;
+  kinds constant integer := cardinality(wanted.kinds);
+  areas constant integer := cardinality(wanted."areaIds");
 begin
-  if lookup.is_common is not true then
-    return;
+  plan.compared := '{}';
+  plan.choices := '{}';
+  plan.lanes := 1;
+  if sort = 'newest' and num_nonnulls(wanted.bbox, wanted.near) > 0 then
+    -- However many listings a box holds, its newest are among the newest of each cell that it
+    -- touches, and the index of cells knows which of these are in it. Those of a large box are likely
+    -- among the newest of all.
+    plan.rectangle := private.search_rectangle(wanted);
+    plan.cells := private.search_cells(plan.rectangle);
+    if cardinality(plan.cells) <= 64 then
+      plan.compared := array['private.search_cell(search_documents.lat, search_documents.lng)'];
+      plan.choices := array['$6'];
+      plan.lanes := greatest(cardinality(plan.cells), 1);
+      plan.bounds := plan.bounds || ' and search_documents.lng between ($5)[1] and ($5)[3] '
+        'and search_documents.lat between ($5)[2] and ($5)[4]';
+    end if;
+    return plan;
+  elsif sort = 'newest' and areas <= 4 then
+    plan.compared := array['search_documents.area_id'];
+    plan.choices := array['($1)."areaIds"'];
+    plan.lanes := areas;
+    if areas * kinds > 4 then
+      return plan;
+    end if;
+  elsif sort in ('price_asc', 'price_desc') or sort = 'newest' and kinds <= 8 then
+    plan.types := case
+      when wanted.type is not null then array[wanted.type]
+      when strategy = 'exchange' then '{EXCHANGE}'
+      when strategy in ('standard', 'deal') then '{SALE,RENT}'
+      else '{SALE,RENT,EXCHANGE}'
+    end;
+    if sort = 'newest' and num_nonnulls(wanted."priceMin", wanted."priceMax") > 0 then
+      -- Mostly one is left: no rent is a price of sale.
+      plan.types := array(
+        select of_type.id from unnest(plan.types) as of_type (id)
+        where exists (
+          select from unnest(wanted.kinds) as of_kind (id)
+          cross join lateral (
+            select from private.search_documents as priced
+            where priced.type = of_type.id and priced.kind = of_kind.id
+              and coalesce(priced.price, 100000000000) between coalesce(wanted."priceMin", 0)
+                and coalesce(wanted."priceMax", 99999999999.999)
+            order by coalesce(priced.price, 100000000000)
+            limit 1
+          ) as any_priced
+        )
+      );
+    end if;
+    plan.compared := array['search_documents.type'];
+    plan.choices := array['$7'];
+    plan.lanes := cardinality(plan.types);
+  elsif sort <> 'area_desc' then
+    return plan;
   end if;
-  is_complete := false;
-  among := private.listings_beside(lookup, most);
-  select
-    array_agg(every.chunk order by every.newest desc),
-    array_agg(every.newest order by every.newest desc)
-  into chunks, newest
-  from (
-    select chunk, coalesce(search_folds.newest, 'infinity') as newest
-    from unnest(lookup.chunks) as chunk
-    left join private.search_folds using (chunk)
-    where after_key is null or search_folds.oldest is null
-      or search_folds.oldest <= after_key::timestamptz
-  ) as every;
-  while among is not null and not is_complete loop
-    here := private.listings_in(lookup, chunks[read + 1:3 * read + 2],
-      case read when 0 then 300 else most end - cardinality(among));
-    exit when here is null;
-    among := among || here;
-    read := 3 * read + 2;
-    continue when cardinality(among) < size and newest[read + 1] is not null;
-    select gathered.ids, gathered.keys into ids, keys
-    from private.gather_hits(
-      plan, words, null, among, without, after_key, after_id, size) as gathered;
-    is_complete := newest[read + 1] is null
-      or cardinality(ids) = size and keys[size]::timestamptz > newest[read + 1];
-  end loop;
+  if kinds <= 8 then
+    plan.compared := plan.compared || array['search_documents.kind'];
+    plan.choices := plan.choices || array['($1).kinds'];
+    plan.lanes := plan.lanes * kinds;
+  end if;
+  return plan;
 end
 $$;
-comment on function private.newest_with is
-  'As private.search_hits, where the plan''s order is newest: looks at one chunk after another, that '
-  'of the newest listings first. Not complete: so many have what is asked that walking is faster; '
-  'null: not common, or not known.';
+comment on function private.with_lanes is
+  'A plan with the lanes in which its order is walked: many areas, kinds or cells are one.';
 
--- sql/08_search/4_reads_search.sql
+create function private.search_plan(
+  strategy text, sort text, wanted private.search_filters, words tsquery, among uuid[], without uuid[]
+) returns private.search_plan
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  asked constant record := private.search_conditions(strategy, wanted);
+  plan private.search_plan;
+begin
+  plan.wanted := wanted;
+  plan.words := words;
+  plan.listings := coalesce(among, without);
+  plan.conditions := asked.conditions
+    || case when words is not null then ' and search_documents.document @@ $2' else '' end
+    || case when without <> '{}' then ' and search_documents.property_id <> all ($3)' else '' end;
+  plan.is_indexed := sort = 'newest' and asked.is_indexed and num_nonnulls(words, plan.listings) = 0;
+  plan.bounds := '';
+  plan.key_type := case
+    when sort in ('newest', 'ends_at') then 'timestamptz'
+    when sort = 'distance' then 'double precision'
+    else 'numeric'
+  end;
+  plan.direction := case when sort in ('price_asc', 'ends_at', 'distance') then '' else ' desc' end;
+  case sort
+    when 'newest' then
+      plan.key := 'search_documents.published_at';
+      if wanted."postedSince" is not null then
+        plan.bounds := ' and search_documents.published_at >= ($1)."postedSince"';
+      end if;
+    when 'area_desc' then
+      plan.key := 'search_documents.area_m2';
+      if wanted."areaM2Min" is not null then
+        plan.bounds := ' and search_documents.area_m2 >= ($1)."areaM2Min"';
+      end if;
+      if wanted."areaM2Max" is not null then
+        plan.bounds := plan.bounds || ' and search_documents.area_m2 <= ($1)."areaM2Max"';
+      end if;
+    when 'ends_at' then
+      plan.key := 'search_documents.auction_ends_at';
+      plan.bounds := ' and search_documents.auction_ends_at > now()';
+    when 'drop_desc' then
+      plan.key := 'search_documents.drop_pct';
+      plan.bounds := ' and search_documents.drop_pct is not null';
+    when 'distance' then
+      plan.key := '(search_documents.place operator(extensions.<->) private.search_center($1))';
+      plan.bounds := ' and search_documents.place operator(extensions.<@) '
+        'extensions.cube_enlarge(private.search_center($1), (($1).near)[3], 3)';
+    else
+      plan.key := case sort
+        when 'price_asc' then 'coalesce(search_documents.price, 100000000000)'
+        else 'coalesce(search_documents.price, -1)'
+      end;
+      if wanted."priceMin" is not null then
+        plan.bounds := format(' and %s >= ($1)."priceMin"', plan.key);
+      end if;
+      if wanted."priceMax" is not null then
+        plan.bounds := plan.bounds || format(' and %s <= ($1)."priceMax"', plan.key);
+      end if;
+  end case;
+  return private.with_lanes(plan, strategy, sort);
+end
+$$;
+comment on function private.search_plan(
+  text, text, private.search_filters, tsquery, uuid[], uuid[]
+) is
+  'How a search in this order is walked: among some listings, or without some.';
+
+-- sql/08_search/4_reads_3_newest.sql
+
+-- The first steps of what is asked most: the newest of an area, of a type and kind, or of all, with few
+-- filters. The statements are static, so that a connection plans them once: planning takes two thirds of
+-- the time of such a page. A page that is not full after them is for 4_reads_3_run.sql.
+
+create function private.newest_lane(
+  of_area text, of_type text, of_kind text, before_at timestamptz, before_id uuid
+) returns table (
+  property_id uuid, published_at timestamptz, type text, kind text, price numeric, bedrooms smallint,
+  auction_ends_at timestamptz
+)
+  language sql
+  stable -- without a search_path: it is planned into the statements that use it
+begin atomic
+  (
+    select listing.property_id, listing.published_at, listing.type, listing.kind, listing.price,
+      listing.bedrooms, listing.auction_ends_at
+    from private.search_documents as listing
+    where newest_lane.of_area is not null and listing.area_id = newest_lane.of_area
+      and (listing.published_at, listing.property_id) < (before_at, before_id)
+    order by listing.published_at desc, listing.property_id desc
+    limit 1000
+  ) union all (
+    select listing.property_id, listing.published_at, listing.type, listing.kind, listing.price,
+      listing.bedrooms, listing.auction_ends_at
+    from private.search_documents as listing
+    where newest_lane.of_kind is not null
+      and listing.type = newest_lane.of_type and listing.kind = newest_lane.of_kind
+      and (listing.published_at, listing.property_id) < (before_at, before_id)
+    order by listing.published_at desc, listing.property_id desc
+    limit 1000
+  ) union all (
+    select listing.property_id, listing.published_at, listing.type, listing.kind, listing.price,
+      listing.bedrooms, listing.auction_ends_at
+    from private.search_documents as listing
+    where newest_lane.of_area is null and newest_lane.of_kind is null
+      and (listing.published_at, listing.property_id) < (before_at, before_id)
+    order by listing.published_at desc, listing.property_id desc
+    limit 1000
+  );
+end;
+comment on function private.newest_lane is
+  'The newest thousand listings of an area, of a type and kind, or of all, in order, because one of the '
+  'statements gives them all.';
+
+create function private.newest_listings(
+  strategy text, wanted private.search_filters, after_key text, after_id uuid, size integer,
+  out ids uuid[], out keys text[], out is_complete boolean
+)
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+declare
+  before_at constant timestamptz := coalesce(after_key, 'infinity');
+  before_id constant uuid := coalesce(after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+  of_area constant text := wanted."areaIds"[1];
+  of_kind constant text := case when of_area is null then wanted.kinds[1] end;
+  others private.search_filters := wanted;
+begin
+  others.type := null;
+  others.kinds := null;
+  others."areaIds" := null;
+  others."priceMin" := null;
+  others."priceMax" := null;
+  others."bedroomsMin" := null;
+  is_complete := false;
+  if strategy not in ('standard', 'exchange') or not (others is null)
+    or cardinality(wanted."areaIds") > 1
+    or of_kind is not null and (wanted.type is null or cardinality(wanted.kinds) > 1) then
+    return;
+  end if;
+  select coalesce(array_agg(page.property_id), '{}'),
+    coalesce(array_agg(page.published_at::text), '{}')
+  into ids, keys
+  from (
+    select lane.property_id, lane.published_at
+    from private.newest_lane(of_area, wanted.type, of_kind, before_at, before_id) as lane
+    where case strategy when 'exchange' then lane.type = 'EXCHANGE'
+        else lane.type in ('SALE', 'RENT') and (lane.auction_ends_at > now()) is not true end
+      and (wanted.type is null or lane.type = wanted.type)
+      and (wanted.kinds is null or lane.kind = any (wanted.kinds))
+      and (wanted."priceMin" is null or lane.price >= wanted."priceMin")
+      and (wanted."priceMax" is null or lane.price <= wanted."priceMax")
+      and (wanted."bedroomsMin" is null or lane.bedrooms >= wanted."bedroomsMin")
+    limit size
+  ) as page;
+  -- Or the thousand were all.
+  is_complete := cardinality(ids) = size or not exists (
+    select from private.newest_lane(of_area, wanted.type, of_kind, before_at, before_id)
+    offset 999
+  );
+end
+$$;
+comment on function private.newest_listings is
+  'The first listings of a search in the order newest, if few are asked for: of one area, of one kind '
+  'with its type, or of all, by prices and bedrooms. Complete: there are no others on the page.';
+
+-- sql/08_search/4_reads_3_run.sql
+
+-- The one way in which listings are found: walk, then one estimate, then walk on or gather.
+--
+-- A page of something common is full after a few steps along the lanes of its plan, while another
+-- index would first gather all matches; something rare is gathered at once, while a walk would pass
+-- nearly everything. By itself the planner decides by averages, and walks a million rows for two
+-- frequent words that never meet. So it is asked for estimates only: of the words before a walk, and
+-- of the listings in the lanes after one, when what the walk has met tells how many of them match.
+
+create function private.walk_lanes(
+  plan private.search_plan, after_key text, after_id uuid, size integer, depth integer,
+  out ids uuid[], out keys text[], out is_complete boolean
+)
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+  -- Else what is thought to be little is sorted, and not walked.
+  set enable_sort = off
+  set enable_bitmapscan = off
+  set enable_seqscan = off
+as $$
+declare
+  lanes text := '(select) as of_all';
+  lane text := 'true';
+  ending text := '';
+begin
+  for n in 1 .. cardinality(plan.compared) loop
+    lanes := lanes || format(' cross join unnest(%s) as of_%s (value)', plan.choices[n], n);
+    lane := lane || format(' and %s = of_%s.value', plan.compared[n], n);
+  end loop;
+  lane := lane || plan.bounds || case when after_id is not null then format(
+    ' and (%s, search_documents.property_id) %s ($8::%s, $9)',
+    plan.key, case plan.direction when '' then '>' else '<' end, plan.key_type) else '' end;
+  execute format('select array_agg(property_id), array_agg(key::text) from (select hits.* from %1$s '
+    'cross join lateral (select search_documents.property_id, search_documents.key from ('
+    'select *, %2$s as key from private.search_documents where %3$s '
+    'order by key%4$s, property_id%4$s limit $11) as search_documents where %5$s limit $10) as hits '
+    'order by hits.key%4$s, hits.property_id%4$s limit $10) as page',
+    lanes, plan.key, lane, plan.direction, plan.conditions)
+  into ids, keys
+    using plan.wanted, plan.words, plan.listings, plan.asked, plan.rectangle, plan.cells,
+      plan.types, after_key, after_id, size, depth;
+  ids := coalesce(ids, '{}');
+  keys := coalesce(keys, '{}');
+  is_complete := cardinality(ids) = size and plan.lanes = 1;
+  if not is_complete then
+    -- What a lane has left does not matter where it comes after the end of the page.
+    if cardinality(ids) = size then
+      ending := format(' and (%s, search_documents.property_id) %s ($10::%s, $12)', plan.key,
+        case plan.direction when '' then '<=' else '>=' end, plan.key_type);
+    end if;
+    execute format('select not exists (select from %s cross join lateral (select from '
+      '(select %s as key, property_id from private.search_documents where %s%s '
+      'order by key%s, property_id%5$s limit $11) as walked offset $11 - 1) as last)',
+      lanes, plan.key, lane, ending, plan.direction)
+    into is_complete
+      using plan.wanted, plan.words, plan.listings, plan.asked, plan.rectangle,
+        plan.cells, plan.types, after_key, after_id, keys[size], depth, ids[size];
+  end if;
+end
+$$;
+comment on function private.walk_lanes is
+  'The first listings of a plan that are met by walking each of its lanes so many rows far. Complete: '
+  'there is no other that belongs on the page.';
+
+create function private.gather_listings(
+  plan private.search_plan, after_key text, after_id uuid, size integer,
+  out ids uuid[], out keys text[]
+)
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+  set enable_seqscan = off -- else what is thought frequent is looked for in all listings
+as $$
+begin
+  -- With offset 0, or the planner would walk, or join the bitmap of another index to it.
+  execute format('select array_agg(property_id), array_agg(key::text) from (select * from (select '
+    'search_documents.property_id, %1$s as key from (select * from private.search_documents where %2$s '
+    'offset 0) as search_documents where %3$s%4$s offset 0) as gathered '
+    'order by key%5$s, property_id%5$s limit $9) as page',
+    plan.key, plan.found_by, plan.conditions, case when after_id is not null then format(
+      ' and (%s, search_documents.property_id) %s ($7::%s, $8)', plan.key,
+      case plan.direction when '' then '>' else '<' end, plan.key_type) else '' end, plan.direction)
+  into ids, keys
+    using plan.wanted, plan.words, plan.listings, plan.asked, plan.rectangle, plan.cells,
+      after_key, after_id, size;
+  ids := coalesce(ids, '{}');
+  keys := coalesce(keys, '{}');
+end
+$$;
+comment on function private.gather_listings is
+  'The first listings of a plan among all that some condition finds.';
+
+create function private.expected_listings(plan private.search_plan, condition text)
+  returns double precision
+  language plpgsql
+  volatile -- Postgres refuses EXPLAIN in a stable function
+  set search_path = ''
+as $$
+declare
+  explained json;
+begin
+  execute 'explain (format json) select from private.search_documents where ' || condition
+    into explained
+    using plan.wanted, plan.words, plan.listings, plan.asked, plan.rectangle, plan.cells,
+      plan.types;
+  return explained -> 0 -> 'Plan' -> 'Plan Rows';
+end
+$$;
+comment on function private.expected_listings is
+  'How many listings the planner expects where a condition holds. It knows the frequent words, and '
+  'takes all others to be rare.';
+
+create function private.counted_listings(asked tsquery) returns double precision
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+begin
+  return (
+    select min(place.listings)
+    from (
+      -- A query is made of words that all have to be there, or alternatives of them in brackets.
+      select sum(coalesce(search_vocabulary.listings, 10)) as listings
+      from string_to_table(asked::text, '&') with ordinality as asked_for (alternatives, place)
+      cross join lateral regexp_matches(asked_for.alternatives, '''([^'']+)''', 'g') as alternative
+      left join private.search_vocabulary on search_vocabulary.word = alternative[1]
+      group by asked_for.place
+      having bool_and(alternative[1] ~ '^[^0-9:]{3,}$')
+    ) as place
+  );
+end
+$$;
+comment on function private.counted_listings is
+  'How many listings have at most what is asked of their texts, as the vocabulary has counted; null '
+  'where other things than words are asked everywhere. A word that is not counted (yet) is in few.';
+
+create function private.listings_in_lanes(plan private.search_plan) returns double precision
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  if plan.compared = '{}' then
+    return (
+      select greatest(pg_class.reltuples, 1) from pg_catalog.pg_class
+      where pg_class.oid = 'private.search_documents'::regclass
+    );
+  end if;
+  return private.expected_listings(plan, (
+    select string_agg(format('%s = any (%s)', lane.compared, lane.choices), ' and ')
+    from unnest(plan.compared, plan.choices) as lane (compared, choices)
+  ));
+end
+$$;
+comment on function private.listings_in_lanes is 'How many listings stand in the lanes of a plan.';
+
+create function private.with_source(
+  plan private.search_plan, strategy text, is_among boolean
+) returns private.search_plan
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  terms constant tsquery := private.search_terms(plan.wanted);
+  source text;
+  expected double precision;
+begin
+  plan.asked := coalesce(plan.words && terms, plan.words, terms);
+  if is_among then
+    plan.found_by := 'search_documents.property_id = any ($3)';
+    return plan;
+  elsif num_nonnulls((plan.wanted).bbox, (plan.wanted).near) > 0 then
+    plan.cells := private.search_cells(private.search_rectangle(plan.wanted));
+  end if;
+  foreach source in array array_remove(array[
+    case when (plan.wanted)."companyId" is not null then
+      'search_documents.owner_identity_id = ($1)."companyId"' end,
+    case strategy
+      when 'auction' then 'search_documents.auction_ends_at > now()'
+      when 'deal' then 'search_documents.drop_pct is not null' end,
+    case when plan.asked is not null then 'search_documents.document @@ $4' end,
+    -- The planner knows of no box how many listings it holds, but of these cells it does.
+    case when cardinality(plan.cells) <= 64 then
+      'private.search_cell(search_documents.lat, search_documents.lng) = any ($6)' end
+  ], null) loop
+    expected := private.expected_listings(plan, source);
+    if plan.words is not null and source = 'search_documents.document @@ $4' then
+      -- The planner knows frequent words, and takes all others to be in one of a thousand listings.
+      expected := greatest(1, least(expected, private.counted_listings(plan.words)));
+    end if;
+    if plan.found_by is null or expected < plan.to_gather then
+      plan.found_by := source;
+      plan.to_gather := expected;
+    end if;
+  end loop;
+  if plan.found_by is null then
+    plan.found_by := plan.conditions;
+    plan.to_gather := private.expected_listings(plan, plan.conditions);
+  end if;
+  return plan;
+end
+$$;
+comment on function private.with_source is
+  'A plan with what an index finds all matches by: those among some listings, or of a company, auctions, '
+  'deals, what the text index finds, or what is in the cells of a box, whichever are fewest.';
+
+create function private.find_listings(
+  strategy text, sort text, wanted private.search_filters, words tsquery, among uuid[],
+  without uuid[], after_key text, after_id uuid, size integer,
+  out ids uuid[], out keys text[]
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  plan private.search_plan;
+  -- What finds few for sure is not walked for.
+  is_few constant boolean := num_nonnulls(among, wanted."companyId") > 0;
+  depth integer; -- of each lane
+  cost double precision; -- of passing a listing by, where gathering one is 1
+  to_pass double precision;
+  is_complete boolean := false;
+begin
+  if strategy in ('standard', 'deal', 'exchange')
+    and (strategy = 'exchange') <> (wanted.type = 'EXCHANGE') then
+    ids := '{}';
+    keys := '{}';
+    return;
+  end if;
+  if sort = 'newest' and num_nonnulls(words, among, without) = 0 then
+    select newest.ids, newest.keys, newest.is_complete into ids, keys, is_complete
+    from private.newest_listings(strategy, wanted, after_key, after_id, size) as newest;
+    if is_complete then
+      return;
+    end if;
+  end if;
+  plan := private.search_plan(strategy, sort, wanted, words, among, without);
+  if is_few or words is not null then
+    plan := private.with_source(plan, strategy, among is not null);
+  end if;
+  if not is_few then
+    -- In vain it takes a millisecond or two: the newest stand side by side in the table, and of an index
+    -- that tells all nothing else is read. Measured at a million listings.
+    depth := greatest(300, case when plan.is_indexed then 8000 else 1500 end
+      / greatest(plan.lanes, 1));
+    cost := case
+      when plan.is_indexed then 0.05
+      when sort = 'newest' and plan.compared = '{}' then 0.2
+      else 1
+    end;
+    if words is not null then
+      to_pass := private.listings_in_lanes(plan) * least(size / plan.to_gather, 1);
+      -- Such estimates are often twice too high: a listing can have several of the words.
+      depth := greatest(depth, least(3 * to_pass, 30000)::integer);
+    end if;
+    if words is null or to_pass * cost <= plan.to_gather then
+      select walked.ids, walked.keys, walked.is_complete into ids, keys, is_complete
+      from private.walk_lanes(plan, after_key, after_id, size, depth) as walked;
+      if not is_complete then
+        if words is null then
+          plan := private.with_source(plan, strategy, false);
+        end if;
+        to_pass := case when ids = '{}' then private.listings_in_lanes(plan)
+          else depth::double precision * plan.lanes * size / cardinality(ids) end;
+        if to_pass * cost <= plan.to_gather then
+          -- Twice as far as where the page will be full, if they are as frequent there.
+          select walked.ids, walked.keys, walked.is_complete into ids, keys, is_complete
+          from private.walk_lanes(
+            plan, after_key, after_id, size, least(2 * to_pass, 2000000000)::integer) as walked;
+        end if;
+      end if;
+    end if;
+  end if;
+  if not is_complete then
+    select gathered.ids, gathered.keys into ids, keys
+    from private.gather_listings(plan, after_key, after_id, size) as gathered;
+  end if;
+end
+$$;
+comment on function private.find_listings is
+  'The first listings of a search after a given one, in its order, with their sort keys: among some, '
+  'or without some.';
+
+-- sql/08_search/4_reads_4_page.sql
 
 -- Search: five strategies, one set of filters, a query that is read (08_reading); similar words where
 -- few match.
@@ -17656,7 +16915,7 @@ comment on function private.require_sort is
 
 create function private.find_by_words(
   strategy text, sort text, reading private.search_reading, wanted private.search_filters,
-  is_narrowed boolean, place jsonb, page_size integer,
+  fitting uuid[], place jsonb, page_size integer,
   out ids uuid[], out keys text[], out few uuid[], out exact_count integer
 )
   language plpgsql
@@ -17664,27 +16923,23 @@ create function private.find_by_words(
   set search_path = ''
 as $$
 declare
-  exact constant tsquery := private.reading_query(reading);
-  guessed boolean := coalesce((place ->> 'guessed')::boolean, false);
-  after_key text := place ->> 'key';
-  after_id uuid := place ->> 'id';
+  is_first constant boolean := place is null;
+  guessed constant boolean := coalesce((place ->> 'guessed')::boolean, false);
+  after_key constant text := place ->> 'key';
+  after_id constant uuid := place ->> 'id';
   guess tsquery;
-  matching uuid[]; -- the listings with the words, where they are few
   hits record;
 begin
   ids := '{}';
   keys := '{}';
   if place ? 'few' then
     few := array(select jsonb_array_elements_text(place -> 'few'));
-  elsif place is null and exact is not null
-    and not (wanted is null) then -- "is not null" asks for every filter
-    matching := private.listings_with(strategy, exact, 50);
   end if;
   if not guessed then
-    hits := private.find_listings(
-      strategy, sort, wanted, exact, coalesce(few, matching), null, after_key, after_id,
+    hits := private.find_listings(strategy, sort, wanted, private.reading_query(reading),
+      coalesce(few, case when cardinality(fitting) < 5 then fitting end), null, after_key, after_id,
       -- The first page, however short, has to show whether 5 match.
-      greatest(page_size + 1, case when place is null then 5 end));
+      greatest(page_size + 1, case when is_first then 5 end));
     ids := hits.ids;
     keys := hits.keys;
   end if;
@@ -17692,16 +16947,11 @@ begin
   if reading.words = '{}' or exact_count = 0 and reading.step is null then
     return; -- There is nothing to guess at, or first something may be left out.
   end if;
-  -- The query and the strategy alone decide: if other filters counted, one more of them could find
-  -- more.
-  if place is null and exact_count < 5
-    and (not is_narrowed or private.has_few_matches(strategy, reading, matching)) then
+  if few is not null or is_first and cardinality(coalesce(fitting, ids)) < 5 then
     guess := private.reading_query(reading, true);
-    if guess <> exact then
+    if is_first and guess <> private.reading_query(reading) then
       few := ids;
     end if;
-  elsif few is not null then
-    guess := private.reading_query(reading, true);
   end if;
   if few is not null and exact_count <= page_size then
     hits := private.find_listings(strategy, sort, wanted, guess, null, few,
@@ -17715,47 +16965,7 @@ $$;
 comment on function private.find_by_words is
   'The ids of a page and of one listing more, with their sort keys. When fewer than 5 have the '
   'words, those are remembered from the first page on, and listings with similar words follow. '
-  'Narrowed: wanted is more than what the query says itself.';
-
-create function private.understood(
-  read private.reading, reading private.search_reading, lost text[], conflicts text[]
-) returns jsonb
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-declare
-  left_out constant text[] := case when reading.step = 3
-    then '{areaM2Min,areaM2Max,bedroomsMin,floorMin,floorMax,block}' else '{}' end;
-begin
-  if lost = '{}' and left_out = '{}' then
-    return jsonb_build_object('found', read.found, 'words', read.typed, 'ignored', read.ignored,
-      'conflicts', conflicts, 'strategy', read.strategy);
-  end if;
-  return jsonb_build_object(
-    'found', (
-      select coalesce(jsonb_agg(item order by place), '[]')
-      from jsonb_array_elements(read.found) with ordinality as item (item, place)
-      where item ->> 'field' <> all (left_out)
-    ),
-    'words', array(
-      select said from unnest(read.words, read.typed) with ordinality as given (word, said, place)
-      where word <> all (lost) order by place
-    ),
-    'ignored', read.ignored || array(
-      select said from unnest(read.words, read.typed) with ordinality as given (word, said, place)
-      where word = any (lost) order by place
-    ) || array(
-      select distinct item ->> 'text' from jsonb_array_elements(read.found) as item
-      where item ->> 'field' = any (left_out)
-    ),
-    'conflicts', conflicts,
-    'strategy', read.strategy
-  );
-end
-$$;
-comment on function private.understood is
-  'What a query was understood as, for its first page; what was left out of it is among the ignored.';
+  'Fitting: 5 that fit the query alone, or all of them; null where these are those of the page.';
 
 create function private.search_page(
   strategy text, given private.search_filters, q text, sort text, page_cursor text,
@@ -17773,6 +16983,8 @@ declare
   place jsonb;
   read private.reading;
   reading private.search_reading;
+  is_narrowed constant boolean := not (given is null); -- "is not null" would ask for every filter
+  fitting uuid[];
   together record;
   relaxed record;
   lost text[] := '{}';
@@ -17798,36 +17010,44 @@ begin
 
   if words <> '{}' then
     if literal then
-      reading := row('[]', words, null, 0);
+      reading := row('[]', words, '{}', 0);
     elsif place is not null then
       reading := private.cursor_reading(place);
     else
       read := private.read_query(q, strategy);
-      reading := row(read.clauses || coalesce(read.block, '[]'), read.words,
-        jsonb_populate_record(null::private.search_filters, read.filters),
+      reading := row(read.clauses || coalesce(read.block, '[]'), read.words, read.filters,
         -- Of a single word nothing can be left out.
         case when cardinality(read.words) = 1 and read.clauses = '[]' and read.block is null
           and read.filters = '{}' then 0 end);
     end if;
     together := private.both_filters(given, reading.filters);
     select '{}'::uuid[] as ids, null::uuid[] as few, 0 as exact_count into page;
+    if place is null and read.strategy is null and is_narrowed and reading.words <> '{}' then
+      -- Whether something is left out and whether similar words count depends on the query and the
+      -- strategy alone: if filters beside it did, one more of them could find more.
+      fitting := private.fitting_listings(strategy, reading, 5);
+    end if;
     if read.strategy is null and together.conflicts = '{}' then
       page := private.find_by_words(
-        strategy, sort, reading, together.wanted, not (given is null), place, page_size);
+        strategy, sort, reading, together.wanted, fitting, place, page_size);
     end if;
     if read.strategy is null and reading.step is null and page.exact_count = 0 then
-      -- What is left out depends on the query alone, not on what was given beside it.
       reading.step := 0;
-      if given is null or not private.fits_any(strategy, reading, private.reading_query(reading))
-      then
+      if is_narrowed and fitting is null then
+        fitting := private.fitting_listings(strategy, reading, 5);
+      end if;
+      if coalesce(fitting, '{}') = '{}' then
         relaxed := private.relaxed_reading(strategy, reading, read.block);
         reading := relaxed.reading;
         lost := relaxed.lost;
         together := private.both_filters(given, reading.filters);
+        fitting := case
+          when reading.step = 0 then '{}'::uuid[]
+          when is_narrowed then private.fitting_listings(strategy, reading, 5) end;
       end if;
       if together.conflicts = '{}' then
         page := private.find_by_words(
-          strategy, sort, reading, together.wanted, not (given is null), place, page_size);
+          strategy, sort, reading, together.wanted, fitting, place, page_size);
       end if;
     end if;
     if place is null and not literal then
@@ -17977,387 +17197,283 @@ grant execute on function
   private.search, private.search_listings, api.search, api.quick_search
   to guest, authenticated;
 
--- sql/08_search/4_reads_walks.sql
+-- sql/08_search/4_reads_map.sql
 
--- Pages of the common searches, found by walking an index in their order.
+-- Map: what is listed in a box, as clusters at low zooms and as points at high ones, and the prices
+-- of each area.
 --
--- The statements are static, so that a session plans them once. A walk goes through lanes
--- (4_reads_lanes.sql), 1,000 listings far, and 10,000 where that finds some. A search that asks for
--- more than plain filters, or that is not answered by then, is for 4_reads_plans.sql.
+-- Only the point that is shown is read here (properties.shown_lat): boxes and clusters of the true
+-- one would reveal it. The filters are those that all strategies share (2_rules_filters.sql).
 
-create function private.has_plain_filters(strategy text, wanted private.search_filters)
-  returns boolean
-  language sql
-  immutable
-  return has_plain_filters.strategy in ('standard', 'exchange') and num_nonnulls(
-    (has_plain_filters.wanted).usage, (has_plain_filters.wanted).is_direct,
-    nullif((has_plain_filters.wanted).verified_only, false), (has_plain_filters.wanted).bbox,
-    (has_plain_filters.wanted).near, (has_plain_filters.wanted).company_id,
-    (has_plain_filters.wanted).request_year_min, (has_plain_filters.wanted).request_year_max,
-    (has_plain_filters.wanted).floor_min, (has_plain_filters.wanted).floor_max,
-    (has_plain_filters.wanted).plot_position, (has_plain_filters.wanted).block
-  ) = 0;
-comment on function private.has_plain_filters is
-  'Whether private.search_facts tells all that a search asks.';
-
-create function private.has_price_between(
-  type text, kind text, price_min numeric, price_max numeric
-) returns boolean
-  language plpgsql
-  stable
-  security definer -- reads a closed table
-  set search_path = ''
-as $$
-declare
-  low constant numeric := coalesce(price_min, 0);
-  high constant numeric := coalesce(price_max, 99999999999.999);
-begin
-  perform from private.search_documents as listing
-  where listing.type = has_price_between.type and listing.kind = has_price_between.kind
-    and coalesce(listing.price, 100000000000) between low and high
-  order by coalesce(listing.price, 100000000000)
-  limit 1;
-  return found;
-end
-$$;
-comment on function private.has_price_between is
-  'Whether a type and kind has any listing with such a price.';
-
-create function private.walk_lanes(
-  strategy text, wanted private.search_filters, before_at timestamptz, before_id uuid, size integer
-) returns private.search_walk
-  language plpgsql
-  stable
-  security definer -- reads a closed table
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
-as $$
-declare
-  all_types constant text[] := private.search_types(strategy, wanted.type);
-  since constant timestamptz := coalesce(wanted.posted_since, '-infinity');
-  -- The lanes: each of these areas with each of these types and kinds.
-  areas text[] := '{null}';
-  types text[] := '{null}';
-  kinds text[] := '{null}';
-  is_one_lane boolean;
-  depth integer;
-  walk private.search_walk;
-  -- A single lane is passed by once: it goes on after the last that it has passed.
-  passed integer := 0;
-  more private.search_walk;
-begin
-  -- A walk through all listings would pass by too many others.
-  if cardinality(wanted.area_ids) <= 4 then
-    areas := wanted.area_ids;
-    if cardinality(wanted.area_ids) * cardinality(wanted.kinds) <= 4 then
-      kinds := wanted.kinds;
-    end if;
-  elsif cardinality(wanted.kinds) <= 8 then
-    types := all_types;
-    kinds := wanted.kinds;
-    if cardinality(types) > 1 and num_nonnulls(wanted.price_min, wanted.price_max) > 0 then
-      -- Mostly one is left: no rent is a price of sale.
-      types := array(
-        select of_type.id from unnest(types) as of_type (id)
-        where exists (
-          select from unnest(kinds) as of_kind (id)
-          where private.has_price_between(
-            of_type.id, of_kind.id, wanted.price_min, wanted.price_max)
-        )
-      );
-    end if;
-  end if;
-
-  is_one_lane := cardinality(areas) * cardinality(types) * cardinality(kinds) = 1;
-
-  foreach depth in array array[1000, 10000] loop
-    if is_one_lane then
-      more := private.walk_lane(areas[1], types[1], kinds[1], since, before_at, before_id,
-        depth - passed, strategy, all_types, wanted, size - coalesce(cardinality(walk.ids), 0));
-      walk := row(walk.ids || more.ids, walk.keys || more.keys, more.complete);
-      exit when walk.complete;
-      select lane.published_at, lane.property_id into before_at, before_id
-      from private.search_lane(
-        areas[1], types[1], kinds[1], since, before_at, before_id, depth - passed) as lane
-      offset depth - passed - 1;
-      walk.complete := not found or (
-        num_nonnulls(wanted.price_min, wanted.price_max) > 0 and types[1] is not null
-        and not private.has_price_between(types[1], kinds[1], wanted.price_min, wanted.price_max));
-      passed := depth;
-    else
-      select array_agg(hits.property_id), array_agg(hits.published_at) into walk.ids, walk.keys
-      from (
-        select fitting.property_id, fitting.published_at
-        from unnest(areas) as of_area (id)
-        cross join unnest(types) as of_type (id)
-        cross join unnest(kinds) as of_kind (id)
-        cross join lateral (
-          select lane.property_id, lane.published_at
-          from private.search_lane(
-            of_area.id, of_type.id, of_kind.id, since, before_at, before_id, depth) as lane
-          where private.fits_plain_filters(lane,
-            strategy, all_types, wanted.kinds, wanted.governorate_ids, wanted.area_ids,
-            wanted.price_min, wanted.price_max, wanted.area_m2_min, wanted.area_m2_max,
-            wanted.bedrooms_min, wanted.bathrooms_min, wanted.furnished)
-          limit size
-        ) as fitting
-        order by fitting.published_at desc, fitting.property_id desc
-        limit size
-      ) as hits;
-      -- What a lane has left does not matter if all of it comes after the end of the page.
-      walk.complete := not exists (
-        select from unnest(areas) as of_area (id)
-        cross join unnest(types) as of_type (id)
-        cross join unnest(kinds) as of_kind (id)
-        cross join lateral (
-          select from private.search_lane(
-            of_area.id, of_type.id, of_kind.id, greatest(since, walk.keys[size]), before_at,
-            before_id, depth)
-          offset depth - 1
-        ) as last
-        where num_nonnulls(wanted.price_min, wanted.price_max) = 0 or of_type.id is null
-          or private.has_price_between(of_type.id, of_kind.id, wanted.price_min, wanted.price_max)
-      );
-    end if;
-    exit when walk.complete or walk.ids is null;
-    exit when depth * size / cardinality(walk.ids) > 20 * (
-      -- Those that match are so many, if they are as frequent everywhere. Finding one in the text
-      -- index and visiting it takes as long as passing twenty by.
-      select cardinality(walk.ids) * pg_class.reltuples / depth from pg_catalog.pg_class
-      where pg_class.oid = 'private.search_documents'::regclass);
-  end loop;
-  return walk;
-end
-$$;
-comment on function private.walk_lanes is
-  'The newest listings with plain filters. Not complete: gathering the few that there are is '
-  'faster.';
-
--- sql/08_search/4_reads_walks_words.sql
-
--- The newest listings of a search of which a word names areas: those in the areas are walked, and
--- those that have the word in their text alone, mostly few, are gathered from the text index.
-
-create function private.named_areas(asked tsquery) returns text[]
+create function private.map_cells(source text, conditions text, zoom integer) returns text
   language plpgsql
   immutable
   set search_path = ''
 as $$
 begin
-  return (
-    select array_agg(substr(alternative.word, 6))
-    from private.search_alternatives(asked) as alternative
-    where alternative.word like '%:%'
-    group by alternative.place
-    having bool_and(alternative.word like 'area:%') and count(*) <= 4
-    order by count(*), alternative.place
-    limit 1
-  );
-end
-$$;
-comment on function private.named_areas is
-  'The areas of which one is asked for, if they are few and nothing else will do but words.';
-
-create function private.walk_area_for_words(
-  strategy text, wanted private.search_filters, words tsquery, area text, before_at timestamptz,
-  before_id uuid, size integer
-) returns private.search_walk
-  language plpgsql
-  stable
-  security definer -- reads a closed table
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
-as $$
-declare
-  types constant text[] := private.search_types(strategy, wanted.type);
-  since constant timestamptz := coalesce(wanted.posted_since, '-infinity');
-  walk private.search_walk;
-begin
-  select array_agg(hits.property_id), array_agg(hits.published_at) into walk.ids, walk.keys
-  from (
-    select walked.property_id, walked.published_at
-    from (
-      select listing.* from private.search_documents as listing
-      where listing.area_id = area and listing.published_at >= since
-        and (listing.published_at, listing.property_id) < (before_at, before_id)
-      order by listing.published_at desc, listing.property_id desc
-      limit 500 -- each costs a visit of the table, and more for its words
-    ) as walked
-    where walked.document @@ words and private.fits_plain_filters(
-      row(walked.property_id, walked.published_at, walked.type, walked.kind, walked.governorate_id,
-        walked.area_id, walked.price, walked.area_m2, walked.bedrooms, walked.bathrooms,
-        walked.furnished, walked.auction_ends_at)::private.search_facts,
-      strategy, types, wanted.kinds, wanted.governorate_ids, wanted.area_ids,
-      wanted.price_min, wanted.price_max, wanted.area_m2_min, wanted.area_m2_max,
-      wanted.bedrooms_min, wanted.bathrooms_min, wanted.furnished)
-    order by walked.published_at desc, walked.property_id desc
-    limit size
-  ) as hits;
-  walk.complete := coalesce(cardinality(walk.ids), 0) = size or (
-    select count(*) < 500 from (
-      select from private.search_facts as facts
-      where facts.area_id = area and facts.published_at >= since
-        and (facts.published_at, facts.property_id) < (before_at, before_id)
-      limit 500
-    ) as walked
-  );
-  return walk;
-end
-$$;
-comment on function private.walk_area_for_words is
-  'Walks the listings of an area, the newest first, for those with these words.';
-
-create function private.gather_for_words(
-  strategy text, wanted private.search_filters, sought tsquery, among uuid[], others tsquery,
-  without uuid[], before_at timestamptz, before_id uuid, most integer default null
-) returns private.search_walk
-  language plpgsql
-  stable
-  security definer -- reads a closed table
-  set search_path = ''
-  set plan_cache_mode = force_generic_plan
-as $$
-declare
-  types constant text[] := private.search_types(strategy, wanted.type);
-  since constant timestamptz := coalesce(wanted.posted_since, '-infinity');
-  walk private.search_walk;
-begin
-  with found as materialized (
+  -- Cells begin at 180 degrees west and 90 degrees south.
+  return format($sql$
     select
-      gathered.property_id, gathered.published_at,
-      (others is null or gathered.document @@ others)
-        and gathered.published_at >= since
-        and (gathered.published_at, gathered.property_id) < (before_at, before_id)
-        and (without is null or gathered.property_id <> all (without))
-        and private.fits_plain_filters(
-          row(gathered.property_id, gathered.published_at, gathered.type, gathered.kind,
-            gathered.governorate_id, gathered.area_id, gathered.price, gathered.area_m2,
-            gathered.bedrooms, gathered.bathrooms, gathered.furnished,
-            gathered.auction_ends_at)::private.search_facts,
-          strategy, types, wanted.kinds, wanted.governorate_ids, wanted.area_ids,
-          wanted.price_min, wanted.price_max, wanted.area_m2_min, wanted.area_m2_max,
-          wanted.bedrooms_min, wanted.bathrooms_min, wanted.furnished) as fits
-    from (
-      (
-        select listing.* from private.search_documents as listing
-        where listing.document @@ sought
-        limit most
-      )
-      union all
-      select listing.* from private.search_documents as listing
-      where listing.property_id = any (among)
-    ) as gathered
-  )
-  select array_agg(hits.property_id), array_agg(hits.published_at),
-    coalesce((select count(*) from found) < most, true)
-  into walk.ids, walk.keys, walk.complete
-  from (
-    select found.property_id, found.published_at from found where found.fits
-    order by found.published_at desc, found.property_id desc
-  ) as hits;
-  return walk;
+      avg(search_documents.lat) as lat,
+      avg(search_documents.lng) as lng,
+      count(*) as count,
+      min(search_documents.price) as min_price,
+      min(search_documents.lng) as west,
+      min(search_documents.lat) as south,
+      max(search_documents.lng) as east,
+      max(search_documents.lat) as north
+    from %s
+    where %s
+    group by
+      floor((search_documents.lng + 180) / %3$s), floor((search_documents.lat + 90) / %3$s)
+    $sql$, source, conditions, 360 / 2 ^ (zoom + 2));
 end
 $$;
-comment on function private.gather_for_words is
-  'All listings that have what is sought in the text index or are among some (one of the two is null) '
-  'and have the other words, the newest first. Not complete if as many as the most to look at have '
-  'what is sought.';
+comment on function private.map_cells is
+  'SQL for the cells of the grid of a zoom that are not empty, made of constant pieces.';
 
-create function private.walk_named_areas(
-  strategy text, wanted private.search_filters, asked tsquery, before_at timestamptz,
-  before_id uuid, size integer
-) returns private.search_walk
+create function private.map_share(
+  conditions text, wanted private.search_filters, words tsquery
+) returns double precision
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  area text;
-  term tsquery;
-  beside tsquery := asked;
-  branches private.search_walk[] := '{}';
-  walk private.search_walk;
+  enough constant integer := 15000; -- a cell with a thousandth of them has 15, and is not missed
+  probe double precision := 8000 / greatest((
+    select pg_class.reltuples from pg_catalog.pg_class
+    where pg_class.oid = 'private.search_documents'::regclass), 8000);
+  matches integer;
 begin
-  foreach area in array coalesce(private.named_areas(asked), '{}') loop
-    term := private.quote_lexeme('area:' || area)::tsquery;
-    -- Elsewhere nothing has the term: without it the text index reads one list less.
-    beside := ts_rewrite(beside, term, '') && !!term;
-    branches := branches || private.walk_area_for_words(
-      strategy, wanted, asked, area, before_at, before_id, size);
-  end loop;
-  if branches = '{}' then
-    return null;
+  execute format(
+    'select count(*) from (select from private.search_documents where %s limit 20001) as matches',
+    conditions) into matches using wanted, words;
+  if matches <= 20000 then
+    return 1;
   end if;
-  branches := branches || private.gather_for_words(
-    strategy, wanted, beside, null, null, null, before_at, before_id, 500);
-  select
-    array_agg(hit.id order by hit.key desc, hit.id desc),
-    array_agg(hit.key order by hit.key desc, hit.id desc)
-  into walk.ids, walk.keys
-  from unnest(branches) as branch
-  cross join unnest(branch.ids, branch.keys) as hit (id, key);
-  walk.complete := (select bool_and(branch.complete) from unnest(branches) as branch);
-  return walk;
+  execute format(
+    'select count(*) from private.search_documents tablesample system (%s) repeatable (1) where %s',
+    100 * probe, conditions) into matches using wanted, words;
+  probe := probe * enough / greatest(matches, 1);
+  -- What is nearly all of them is counted in full.
+  return case when probe < 0.3 then probe else 1 end;
 end
 $$;
-comment on function private.walk_named_areas is
-  'The newest listings with these words, of which one names areas. Null where none does.';
+comment on function private.map_share is
+  'The share of all listings of which clusters are counted: 1 up to 20,000 matches.';
 
-create function private.find_listings(
-  strategy text, sort text, wanted private.search_filters, asked tsquery, among uuid[], without uuid[],
-  after_key text, after_id uuid, size integer,
-  out ids uuid[], out keys text[]
-)
+create function private.map_clusters(
+  conditions text, wanted private.search_filters, words tsquery, zoom integer
+) returns jsonb
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  before_at constant timestamptz := coalesce(case sort when 'newest' then after_key end, 'infinity');
-  before_id constant uuid := coalesce(after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
-  terms tsquery; -- of filters that no listing of a walk fits
-  rare tsquery;
-  walk private.search_walk;
-  hits record;
+  share constant double precision := private.map_share(conditions, wanted, words);
+  -- Whole blocks of the table, the same ones every time, so that a map does not flicker.
+  source constant text := 'private.search_documents' || case when share < 1 then format(
+    ' tablesample system (%s) repeatable (1)', 100 * share) else '' end;
+  clusters jsonb;
 begin
-  if sort = 'newest' and private.has_plain_filters(strategy, wanted) then
-    if asked is null then
-      walk := private.walk_lanes(strategy, wanted, before_at, before_id, size);
-      if not walk.complete and walk.ids is null then
-        terms := private.search_terms(wanted);
-        if private.rare_words(terms) is not null then
-          walk := private.gather_for_words(
-            strategy, wanted, terms, null, null, null, before_at, before_id, 500);
-        end if;
-      end if;
+  execute format($sql$
+    select jsonb_agg(jsonb_build_object(
+      'lat', round(cells.lat::numeric, 6),
+      'lng', round(cells.lng::numeric, 6),
+      'count', round(cells.count / %s),
+      'minPrice', case when %1$s = 1 then cells.min_price end,
+      'bbox', jsonb_build_array(cells.west, cells.south, cells.east, cells.north)
+    ) order by cells.count desc, cells.west, cells.south)
+    from (%2$s order by count desc, west, south limit 5000) as cells
+    $sql$, share, private.map_cells(source, conditions, zoom)) into clusters using wanted, words;
+  return jsonb_build_object(
+    'clusters', coalesce(clusters, '[]'),
+    'approximate', share < 1
+  );
+end
+$$;
+comment on function private.map_clusters is
+  'Counts by cell, at most of the fullest 5,000; from a sample, which knows no lowest price, where '
+  'there are over 20,000 matches.';
+
+create function private.map_points(wanted private.search_filters, words tsquery) returns jsonb
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  newest constant uuid[] := (
+    select found.ids
+    from private.find_listings(null, 'newest', wanted, words, null, null, null, null, 501) as found);
+begin
+  return jsonb_build_object('truncated', cardinality(newest) > 500, 'points', (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'id', shown.property_id,
+      'lat', shown.lat,
+      'lng', shown.lng,
+      'type', shown.type,
+      'kind', shown.kind,
+      'price', shown.price,
+      'priceLabel', private.price_label(shown.type, shown.price)
+    ) order by shown.published_at desc, shown.property_id desc), '[]')
+    from private.search_documents as shown
+    where shown.property_id = any (newest[:500])
+  ));
+end
+$$;
+comment on function private.map_points is 'The newest 500 listings, each at its shown point.';
+
+create function private.list_map_listings(
+  bbox jsonb, zoom integer, filters jsonb, q text, literal boolean
+) returns json
+  language plpgsql
+  stable
+  security definer -- row security would keep it from its indexes; listed properties only
+  set search_path = ''
+as $$
+declare
+  wanted private.search_filters;
+  read private.reading;
+  reading private.search_reading;
+  together record;
+  words tsquery;
+  answer jsonb;
+  understood jsonb;
+begin
+  if not coalesce(zoom between 0 and 20, false) then
+    perform private.refuse_field('zoom', 'invalid');
+  elsif char_length(q) > 200 then
+    perform private.refuse_field('q', 'too_big');
+  end if;
+  wanted := private.parse_search_filters(
+    filters || jsonb_build_object('bbox', coalesce(bbox, 'null')), 'map');
+  if q ~ '[^[:space:]]' then
+    if literal then
+      reading := row('[]', private.search_words(q), '{}', 0);
     else
-      if num_nonnulls(among, without, wanted.area_ids) = 0 then
-        walk := private.walk_named_areas(strategy, wanted, asked, before_at, before_id, size);
-      end if;
-      rare := case when num_nonnulls(among, walk.complete) = 0 then private.rare_words(asked) end;
-      if num_nonnulls(among, rare) > 0 then
-        -- All that is asked, the rare too: ts_rewrite would take it out of other places as well.
-        walk := private.gather_for_words(
-          strategy, wanted, rare, among, asked, without, before_at, before_id);
-      end if;
+      read := private.read_query(q, null);
+      reading := row(read.clauses || coalesce(read.block, '[]'), read.words, read.filters, 0);
+      together := private.both_filters(wanted, reading.filters);
+      wanted := together.wanted;
+      understood := private.understood(read, reading, '{}', together.conflicts);
+    end if;
+    words := private.reading_query(reading);
+    if private.search_words(q) = '{}' or understood -> 'conflicts' <> '[]' then
+      -- A text without letters and digits is in no listing.
+      words := '''none:'''::tsquery;
     end if;
   end if;
-  if walk.complete then
-    ids := coalesce(walk.ids[:size], '{}');
-    keys := coalesce(walk.keys[:size]::text[], '{}');
+  if zoom < 15 then
+    answer := private.map_clusters((private.search_conditions(null, wanted)).conditions
+      || case when words is not null then ' and search_documents.document @@ $2' else '' end,
+      wanted, words, zoom);
   else
-    hits := private.search_hits(
-      private.search_plan(strategy, sort, wanted), asked, among, without, after_key, after_id, size,
-      -- A walk that was tried is not tried again; words are worth another one.
-      asked is null and walk.complete is not null);
-    ids := hits.ids;
-    keys := hits.keys;
+    answer := private.map_points(wanted, words);
   end if;
+  return answer || jsonb_build_object('understood', understood);
 end
 $$;
-comment on function private.find_listings is
-  'The first listings of a search after a given one, in its order, with their sort keys. When '
-  'guessing, asked is more than the words, and without is what they have found.';
+comment on function private.list_map_listings is
+  'What is listed in a box; see api.list_map_listings.';
+
+create function api.list_map_listings(
+  bbox jsonb, zoom integer, filters jsonb default '{}', q text default null,
+  literal boolean default false
+) returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.list_map_listings(bbox, zoom, filters, q, literal);
+end
+$$;
+comment on function api.list_map_listings is
+  'What is listed in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait: clusters on a grid of '
+  '360/2^(zoom+2) degrees below zoom 15, else points. q is read as by api.search, and only what '
+  'fits is shown. 422 bbox_invalid, filter_unknown, range_invalid.';
+
+create function private.map_area_prices(wanted private.search_filters) returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  items json;
+begin
+  execute format($sql$
+    with figures as (
+      select
+        search_documents.area_id,
+        count(*) as count,
+        count(search_documents.price) >= 5 and count(distinct identities.account_id)
+          filter (where search_documents.price is not null) >= 3 as is_shown,
+        percentile_cont(0.5) within group (order by search_documents.price::float8) as median,
+        percentile_cont(0.5) within group (
+          order by search_documents.price::float8 / search_documents.area_m2::float8) as median_m2
+      from private.search_documents
+      join public.identities on identities.id = search_documents.owner_identity_id
+      where %s
+      group by search_documents.area_id
+    )
+    select json_agg(json_build_object(
+      'areaId', areas.id,
+      'governorateId', areas.governorate_id,
+      'nameAr', areas.name_ar,
+      'nameEn', areas.name_en,
+      'lat', areas.lat,
+      'lng', areas.lng,
+      'count', coalesce(figures.count, 0),
+      'medianPrice', case when figures.is_shown then round(figures.median::numeric, 3) end,
+      'medianPricePerM2', case when figures.is_shown then round(figures.median_m2::numeric, 3) end
+    ) order by areas.position)
+    from public.areas
+    left join figures on figures.area_id = areas.id
+    $sql$, (private.search_conditions(null, wanted)).conditions) into items using wanted;
+  return items;
+end
+$$;
+comment on function private.map_area_prices is 'Prices of each area, as of now.';
+
+create function private.list_map_areas(filters jsonb) returns json
+  language plpgsql
+  stable
+  security definer -- row security would keep it from its indexes; listed properties only
+  set search_path = ''
+as $$
+declare
+  wanted private.search_filters := private.parse_search_filters(filters, 'map');
+  items json;
+begin
+  if wanted is null then
+    -- Where the job has not run in time they are computed, so they are never older than this.
+    select area_prices.items into items from private.area_prices
+    where area_prices.computed_at > now() - interval '5 minutes';
+  end if;
+  return json_build_object(
+    'items', coalesce(items, private.map_area_prices(wanted)), 'nextCursor', null);
+end
+$$;
+comment on function private.list_map_areas is 'Prices of each area; see api.list_map_areas.';
+
+create function api.list_map_areas(filters jsonb default '{}') returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.list_map_areas(filters);
+end
+$$;
+comment on function api.list_map_areas is
+  'For each area how many listings there are, their median price and median price per m²; no '
+  'median of fewer than 5 prices or those of fewer than 3 accounts. Without filters they may be 5 minutes old. 422 filter_unknown, '
+  'range_invalid, bbox_invalid.';
+
+grant execute on function
+  private.list_map_listings, private.list_map_areas, api.list_map_listings, api.list_map_areas
+  to guest, authenticated;
 
 -- sql/08_search/6_events.sql
 
@@ -18365,18 +17481,27 @@ comment on function private.find_listings is
 
 create function private.update_search_document() returns trigger
   language plpgsql
-  security definer -- writes a closed table
+  security definer -- writes closed tables
   set search_path = ''
 as $$
 declare
   document private.search_documents;
+  removed text[];
+  added text[];
 begin
-  delete from private.search_documents where search_documents.property_id = new.id;
-  insert into private.search_changes (chunk, property_id) values (new.ref_no / 8192, new.id);
+  delete from private.search_documents where search_documents.property_id = new.id
+  returning private.guessable_words(search_documents.document) into removed;
   if new.listed then
     document := private.search_document(new);
     insert into private.search_documents select document.*;
-    perform private.add_search_words(tsvector_to_array(document.document));
+    added := private.guessable_words(document.document);
+  end if;
+  if added is distinct from removed then
+    insert into private.search_word_changes (writer, added, removed)
+    select private.word_writer(identities.account_id),
+      array(select unnest(added) except select unnest(removed)),
+      array(select unnest(removed) except select unnest(added))
+    from public.identities where identities.id = new.owner_identity_id;
   end if;
   return null;
 end
@@ -18407,22 +17532,6 @@ create trigger properties_are_searched
   )
   execute function private.update_search_document();
 
-create function private.add_search_words(words text[]) returns void
-  language plpgsql
-  security definer -- writes a closed table
-  set search_path = ''
-as $$
-begin
-  insert into private.search_vocabulary (word)
-  select distinct given.word from unnest(words) as given (word)
-  where given.word ~ '^[^0-9:]{3,}$'
-    and not exists (
-      select from private.search_vocabulary where search_vocabulary.word = given.word
-    );
-end
-$$;
-comment on function private.add_search_words is 'Adds words to the vocabulary of searches.';
-
 create function private.update_search_names() returns trigger
   language plpgsql
   security definer -- writes a closed table
@@ -18439,7 +17548,6 @@ begin
   delete from private.search_names where search_names.term = named_term;
   if tg_op <> 'DELETE' then
     insert into private.search_names (word, term) select unnest(words), named_term;
-    perform private.add_search_words(words);
   end if;
   return null;
 end
@@ -18463,259 +17571,56 @@ create trigger kinds_and_usages_are_forgotten
   for each row when (old.vocabulary in ('kind', 'usage'))
   execute function private.update_search_names();
 
--- sql/08_search/6_events_feed.sql
-
--- The feed's tables follow the listings and the offices.
-
-create function private.record_publication() returns trigger
-  language plpgsql
-  security definer -- writes a closed table
-  set search_path = ''
-as $$
-declare
-  at constant timestamptz := private.publishing_time();
-begin
-  update private.publications set until = greatest(at, publications.since)
-  where publications.property_id = new.id and publications.until > at;
-  if new.listed then
-    insert into private.publications (property_id, type, published_at, since)
-    values (new.id, new.type, new.published_at, at);
-  end if;
-  return null;
-end
-$$;
-comment on function private.record_publication is
-  'Records for the feed since or until when a listing is listed.';
-
-create constraint trigger properties_publishing_is_recorded_on_insert
-  after insert on public.properties
-  deferrable initially deferred
-  for each row when (new.listed)
-  execute function private.record_publication();
-create constraint trigger properties_publishing_is_recorded
-  after update on public.properties
-  deferrable initially deferred
-  for each row when (
-    (old.listed or new.listed)
-    and (old.listed, old.type, old.published_at)
-      is distinct from (new.listed, new.type, new.published_at)
-  )
-  execute function private.record_publication();
-
-create function private.record_office_rank() returns trigger
-  language plpgsql
-  security definer -- writes a closed table
-  set search_path = ''
-as $$
-declare
-  at constant timestamptz := private.publishing_time();
-begin
-  update private.office_ranks set until = greatest(at, office_ranks.since)
-  where office_ranks.identity_id = new.identity_id and office_ranks.until > at;
-  if new.listed then
-    insert into private.office_ranks (identity_id, rating, since)
-    values (new.identity_id, new.rating_weighed, at);
-  end if;
-  return null;
-end
-$$;
-comment on function private.record_office_rank is
-  'Records for the feed which offices are listed, with what rating.';
-
-create constraint trigger organisations_rank_is_recorded_on_insert
-  after insert on public.organisations
-  deferrable initially deferred
-  for each row when (new.listed and new.type = 'office')
-  execute function private.record_office_rank();
-create constraint trigger organisations_rank_is_recorded
-  after update on public.organisations
-  deferrable initially deferred
-  for each row when (
-    new.type = 'office' and (old.listed or new.listed)
-    and (old.listed, old.rating_weighed) is distinct from (new.listed, new.rating_weighed)
-  )
-  execute function private.record_office_rank();
-
 -- sql/08_search/7_jobs.sql
 
--- Scheduled work of search, map and feed, and how search documents and cards are written anew.
+-- Scheduled work of search and map, and how search documents and cards are written anew.
 
-create function private.search_bitmap(word text, chunk integer, places smallint[])
-  returns private.search_bits
+create function private.count_search_words(changes integer default 500) returns bigint
   language plpgsql
-  immutable
+  security definer -- writes closed tables
   set search_path = ''
 as $$
 declare
-  none constant bit(8192) := repeat('0', 8192)::bit(8192);
+  lost text[];
+  counted bigint;
 begin
-  if cardinality(places) > 32 then
-    return row(word, chunk, (
-      select bit_or(set_bit(none, place, 1)) from unnest(places) as listing (place)
-    ), null)::private.search_bits;
+  -- One at a time: two that count the same words would wait for one another.
+  if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('count_search_words', 0)) then
+    return 0;
   end if;
-  return row(word, chunk, null, coalesce(places, '{}'))::private.search_bits;
-end
-$$;
-comment on function private.search_bitmap is
-  'Where a word stands in a chunk, as private.search_bits keeps it.';
-
-create function private.fold_search_chunk(folded integer) returns void
-  language plpgsql
-  security definer -- writes closed tables
-  set search_path = ''
-  set work_mem = '64MB' -- half a million words of a chunk at a time
-as $$
-begin
-  -- One statement has one snapshot: it deletes exactly the changes whose listings it reads.
-  with included as (
-    delete from private.search_changes where search_changes.chunk = folded
-  ), found as materialized (
-    select
-      (properties.ref_no % 8192)::smallint as place, words.word, search_documents.published_at
-    from public.properties
-    join private.search_documents on search_documents.property_id = properties.id
-    cross join lateral unnest(tsvector_to_array(search_documents.document) || array[
-      case when search_documents.type = 'EXCHANGE' then 'in:exchange' else 'in:standard' end,
-      case when search_documents.auction_ends_at > now() then 'in:auction' end,
-      case when search_documents.drop_until > now() then 'in:deal' end,
-      case when search_documents.owner_type = 'company' and search_documents.owner_verified
-        then 'in:company' end
-    ]) as words (word)
-    where properties.ref_no >= folded::bigint * 8192
-      and properties.ref_no < (folded::bigint + 1) * 8192
-  ), found_words as materialized (
-    select found.word, array_agg(found.place) as places from found
-    where found.word is not null group by found.word
-  ), noticed as (
-    -- A word that is left out is rare, and the text index is fast.
-    insert into private.search_common_words (word)
-    select frequent.word
-    from (
-      select found_words.word from found_words
-      where cardinality(found_words.places) >= 16 and not starts_with(found_words.word, 'in:')
-      union
-      select search_names.term from private.search_names
-    ) as frequent
-    order by frequent.word
-    on conflict do nothing
-    returning search_common_words.word
-  ), kept as (
-    select noticed.word from noticed
-    union all
-    select search_common_words.word from private.search_common_words
-    union all
-    select unnest('{in:standard,in:exchange,in:auction,in:deal,in:company}'::text[])
-  ), written as (
-    insert into private.search_folds (chunk, newest, oldest)
-    select folded,
-      coalesce(max(found.published_at), '-infinity'), coalesce(min(found.published_at), 'infinity')
-    from found
-    on conflict (chunk) do update set newest = excluded.newest, oldest = excluded.oldest
-  )
-  insert into private.search_bits
-  select bitmap.*
-  from kept
-  left join found_words on found_words.word = kept.word
-  cross join lateral private.search_bitmap(kept.word, folded, found_words.places) as bitmap
-  on conflict (word, chunk) do update set bits = excluded.bits, places = excluded.places;
-end
-$$;
-comment on function private.fold_search_chunk is
-  'Writes the bitmaps of a chunk: of all common words, and of those that it has 16 times; these are '
-  'common from private.fold_noticed_words on.';
-
-create function private.fold_noticed_words(at_most integer default 20) returns bigint
-  language plpgsql
-  security definer -- writes closed tables
-  set search_path = ''
-  set enable_seqscan = off -- else what is thought frequent is looked for in all listings
-as $$
-declare
-  noticed constant text[] := array(
-    select search_common_words.word from private.search_common_words
-    where not search_common_words.is_folded
-    limit at_most
-    for update skip locked
-  );
-begin
-  with lacking as (
-    select words.word, array_agg(search_folds.chunk) as chunks
-    from unnest(noticed) as words (word)
-    cross join private.search_folds
-    where not exists (
-      select from private.search_bits
-      where search_bits.word = words.word and search_bits.chunk = search_folds.chunk
+  with taken as (
+    delete from private.search_word_changes
+    where search_word_changes.id in (
+      select next.id from private.search_word_changes as next
+      order by next.id limit count_search_words.changes
     )
-    group by words.word
-  ), found as materialized (
-    select lacking.word, (properties.ref_no / 8192)::integer as chunk,
-      array_agg((properties.ref_no % 8192)::smallint) as places
-    from lacking
-    cross join lateral (
-      select search_documents.property_id from private.search_documents
-      where search_documents.document @@ private.quote_lexeme(lacking.word)::tsquery
-      offset 0
-    ) as having_it
-    join public.properties on properties.id = having_it.property_id
-    group by lacking.word, properties.ref_no / 8192
+    returning *
+  ), changed as (
+    select taken.writer, unnest(taken.added) as word, 1 as n from taken
+    union all
+    select taken.writer, unnest(taken.removed), -1 from taken
+  ), written as (
+    insert into private.search_vocabulary as known (word, listings, writer, is_shared)
+    select changed.word, sum(changed.n), min(changed.writer),
+      count(distinct changed.writer) filter (where changed.n > 0) > 1
+    from changed
+    group by changed.word
+    on conflict (word) do update set
+      listings = known.listings + excluded.listings,
+      is_shared = known.is_shared or excluded.is_shared
+        or excluded.listings > 0 and known.writer <> excluded.writer
+    returning known.word, known.listings
   )
-  insert into private.search_bits
-  select bitmap.*
-  from lacking
-  cross join unnest(lacking.chunks) as every (chunk)
-  left join found on found.word = lacking.word and found.chunk = every.chunk
-  cross join lateral private.search_bitmap(lacking.word, every.chunk, found.places) as bitmap;
-  update private.search_common_words set is_folded = true
-  where search_common_words.word = any (noticed);
-  return cardinality(noticed);
+  select (select count(*) from taken), array_agg(written.word)
+  into counted, lost
+  from written where written.listings <= 0;
+  delete from private.search_vocabulary where search_vocabulary.word = any (lost);
+  return counted;
 end
 $$;
-comment on function private.fold_noticed_words is
-  'Writes the bitmaps of words that were noticed to be common for the chunks that were written '
-  'before. Gives the number of words.';
-
-create function private.fold_search_words(changes integer default 500) returns bigint
-  language plpgsql
-  security definer -- writes closed tables
-  set search_path = ''
-as $$
-declare
-  folded integer;
-begin
-  -- One at a time: nothing older may overwrite what is newer.
-  if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('fold_search_words', 0)) then
-    return 0;
-  end if;
-  select chunks.chunk into folded
-  from unnest(private.search_chunks()) as chunks (chunk)
-  where not exists (select from private.search_folds where search_folds.chunk = chunks.chunk)
-  limit 1;
-  if folded is null and private.fold_noticed_words() > 0 then
-    return 1;
-  end if;
-  if folded is null then
-    select folds.chunk into folded from (
-      select search_changes.chunk, count(*) as n, sum(count(*)) over () as all_of_them
-      from private.search_changes
-      where search_changes.chunk = any (private.search_chunks())
-      group by search_changes.chunk
-    ) as folds
-    where folds.all_of_them >= fold_search_words.changes
-    order by folds.n desc
-    limit 1;
-  end if;
-  if folded is null then
-    return 0;
-  end if;
-  perform private.fold_search_chunk(folded);
-  return 1;
-end
-$$;
-comment on function private.fold_search_words is
-  'Job: writes the bitmaps of a chunk that has none, or else those of words that were noticed, or '
-  'else of the chunk with most changes once there are this many in all. Gives 0 when nothing is left '
-  'to do.';
+comment on function private.count_search_words is
+  'Job: counts the words that listings got and lost, so many changes at a time; a word without a '
+  'listing goes.';
 
 create function private.refresh_area_prices(age interval default '3 minutes') returns bigint
   language plpgsql
@@ -18738,64 +17643,25 @@ $$;
 comment on function private.refresh_area_prices is
   'Job: writes private.area_prices anew once it is this old, before what reads it finds it too old.';
 
-create function private.purge_publications() returns bigint
-  language sql
-  security definer -- deletes from a closed table
-  set search_path = ''
-as $$
-  select private.purge('private.publications', 'until', '7 hours')
-$$;
-comment on function private.purge_publications is
-  'Job: deletes publications that no readable snapshot needs, 1,000 at a time.';
-
-create function private.purge_office_ranks() returns bigint
-  language sql
-  security definer -- deletes from a closed table
-  set search_path = ''
-as $$
-  select private.purge('private.office_ranks', 'until', '7 hours')
-$$;
-comment on function private.purge_office_ranks is
-  'Job: deletes ranks that no readable snapshot needs, 1,000 at a time.';
-
-create function private.purge_vocabulary() returns bigint
+create function private.recount_search_words() returns void
   language plpgsql
-  security definer -- deletes from a closed table
+  security definer -- writes a closed table
   set search_path = ''
-  set enable_seqscan = off -- else a word that nobody has would be looked for in all listings
 as $$
-declare
-  -- Some pages of the table, anywhere: so all of it is looked at again and again, and nothing has
-  -- to be remembered.
-  pages constant integer := 4;
-  first_page constant bigint := floor(random() *
-    (pg_relation_size('private.search_vocabulary') / current_setting('block_size')::integer));
-  gone bigint;
 begin
-  with looked_at as materialized (
-    select search_vocabulary.ctid as at, search_vocabulary.word from private.search_vocabulary
-    where search_vocabulary.ctid >= format('(%s,0)', first_page)::tid
-      and search_vocabulary.ctid < format('(%s,0)', first_page + pages)::tid
-  ), unused as materialized (
-    select looked_at.at from looked_at
-    where not exists (
-        select from private.search_documents
-        where search_documents.document @@ private.quote_lexeme(looked_at.word)::tsquery
-      )
-      and not exists (select from private.search_names where search_names.word = looked_at.word)
-  ), deleted as (
-    delete from private.search_vocabulary
-    where search_vocabulary.ctid = any (array(select unused.at from unused))
-    returning 1
-  )
-  select count(*) into gone from deleted;
-  return gone;
+  insert into private.search_vocabulary (word, listings, writer, is_shared)
+  select words.word, count(*), min(words.writer), min(words.writer) < max(words.writer)
+  from (
+    select private.word_writer(identities.account_id) as writer,
+      unnest(private.guessable_words(search_documents.document)) as word
+    from private.search_documents
+    join public.identities on identities.id = search_documents.owner_identity_id
+  ) as words
+  group by words.word;
 end
 $$;
-comment on function private.purge_vocabulary is
-  'Job: deletes words that no listing has any more, of some hundred at a time. A listing that is '
-  'written at this very moment may lose one of its words here until it is written again: then '
-  'nobody who mistypes that word is led to it.';
+comment on function private.recount_search_words is
+  'Counts the words of all listings into an empty vocabulary.';
 
 create function private.rebuild_search_documents() returns bigint
   language plpgsql
@@ -18806,24 +17672,15 @@ declare
   listings bigint;
 begin
   delete from private.search_documents;
-  -- The job writes a chunk without bitmaps; until all have them, none are used.
-  delete from private.search_common_words;
-  delete from private.search_bits;
-  delete from private.search_folds;
-  delete from private.search_changes;
+  delete from private.search_vocabulary;
+  delete from private.search_word_changes;
   insert into private.search_documents
   select document.*
   from public.properties
   cross join lateral private.search_document(properties) as document
   where properties.listed;
   get diagnostics listings = row_count;
-  -- Not by ts_stat, whose time grows with the square of how many words are in order, as numbers are.
-  perform private.add_search_words(array(
-    select distinct words.word
-    from private.search_documents
-    cross join lateral unnest(tsvector_to_array(search_documents.document)) as words (word)
-    where words.word ~ '^[^0-9:]{3,}$'
-  ));
+  perform private.recount_search_words();
   delete from private.property_cards;
   insert into private.property_cards
   select card.*
@@ -18846,10 +17703,7 @@ comment on function private.rebuild_search_documents is
   'triggers or a change of their rules. Gives the number of listings. Only the owner of the database '
   'can call it.';
 
-grant execute on function
-  private.fold_search_words, private.refresh_area_prices, private.purge_publications,
-  private.purge_office_ranks, private.purge_vocabulary
-  to backend;
+grant execute on function private.count_search_words, private.refresh_area_prices to backend;
 
 -- sql/09_media/1_tables.sql
 
@@ -20219,6 +19073,7 @@ create table public.messages (
   body text not null constraint messages_body_is_short check (char_length(body) <= 4000),
   media_id uuid references public.media (id),
   reply_to_seq bigint,
+  hidden_at timestamptz,
   created_at timestamptz not null default clock_timestamp(),
   constraint messages_are_numbered_once unique (conversation_id, seq),
   constraint messages_are_sent_once unique (conversation_id, sender_identity_id, client_message_id),
@@ -20229,7 +19084,7 @@ create table public.messages (
   constraint messages_of_pictures_have_one check ((type = 'image') = (media_id is not null))
 );
 comment on table public.messages is
-  'Messages. Rows are added, never changed. Goes with the conversation.';
+  'Messages. Rows are added; an admin alone hides one. Goes with the conversation.';
 comment on column public.messages.seq is 'Its number in the conversation, from 1, without gaps.';
 comment on column public.messages.client_message_id is
   'Given by the sender: the same one sent again is the same message.';
@@ -20237,9 +19092,13 @@ comment on column public.messages.body is
   'The text; of an image its caption, perhaps empty; of a location "lat,lng" in degrees; of a '
   'property its id.';
 comment on column public.messages.reply_to_seq is 'Number of the message that it answers.';
+comment on column public.messages.hidden_at is
+  'Since when neither side sees what it says; 180 days later the words go.';
 create index messages_media_idx on public.messages (media_id) where media_id is not null;
 create index messages_reply_idx on public.messages (conversation_id, reply_to_seq)
   where reply_to_seq is not null;
+create index messages_hidden_idx on public.messages (hidden_at)
+  where hidden_at is not null and body <> '';
 
 create table public.blocks (
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -20294,8 +19153,9 @@ create policy "participants see their conversations" on public.conversations
   using (id in (select private.my_conversations()));
 create policy "participants see themselves" on public.participants for select to authenticated
   using (identity_id = (select private.identity_id()));
-create policy "participants see the messages" on public.messages for select to authenticated
-  using (conversation_id in (select private.my_conversations()));
+create policy "participants see the messages that are not hidden" on public.messages
+  for select to authenticated
+  using (hidden_at is null and conversation_id in (select private.my_conversations()));
 create policy "people see whom they blocked" on public.blocks for select to authenticated
   using (account_id = (select private.account_id()));
 
@@ -20674,7 +19534,7 @@ declare
   reply_to_id uuid;
 begin
   -- Looked for only where there is something: this happens several times with every message.
-  if message.media_id is not null then
+  if message.media_id is not null and message.hidden_at is null then
     select private.media_url(media.bucket, media.name) into media_url from public.media
     where media.id = message.media_id and media.discarded_at is null;
   end if;
@@ -20689,12 +19549,12 @@ begin
     'conversationId', message.conversation_id,
     'senderIdentityId', message.sender_identity_id,
     'type', message.type,
-    'body', message.body,
+    'body', case when message.hidden_at is null then message.body else '' end,
     'mediaUrl', media_url,
     'replyToId', reply_to_id,
     'clientMessageId', message.client_message_id,
     'createdAt', message.created_at
-  );
+  ) || case when message.hidden_at is null then '{}' else '{"hidden": true}'::jsonb end;
 end
 $$;
 comment on function private.message_json is 'A message; the same for both participants.';
@@ -20705,7 +19565,8 @@ create function private.message_preview(message public.messages) returns text
   set search_path = ''
 as $$
 begin
-  return case message.type
+  return case case when message.hidden_at is null then message.type else 'hidden' end
+    when 'hidden' then 'رسالة محجوبة'
     when 'text' then left(message.body, 100)
     when 'image' then coalesce(nullif(left(message.body, 100), ''), 'صورة')
     when 'location' then 'موقع'
@@ -20714,7 +19575,8 @@ begin
 end
 $$;
 comment on function private.message_preview is
-  'The beginning of a message for a list, 100 characters; of what has no text its kind in Arabic.';
+  'The beginning of a message for a list, 100 characters; of what has no text, or a hidden one, its '
+  'kind in Arabic.';
 
 create function private.message_summary(message public.messages, identity_id uuid) returns jsonb
   language plpgsql
@@ -20729,7 +19591,7 @@ begin
     'preview', private.message_preview(message),
     'mine', message.sender_identity_id = message_summary.identity_id,
     'createdAt', message.created_at
-  );
+  ) || case when message.hidden_at is null then '{}' else '{"hidden": true}'::jsonb end;
 end
 $$;
 comment on function private.message_summary is
@@ -21247,6 +20109,79 @@ comment on function api.create_conversation is
 
 grant execute on function private.create_conversation to authenticated;
 grant execute on function api.create_conversation to authenticated;
+
+-- sql/10_chat/5_writes_hidden_messages.sql
+
+-- A message that an admin hides: for both sides nothing is left of it but its place. Its words stay
+-- for admins for 180 days, and as long it can be shown again; its picture is removed for good, since
+-- whoever has the address of a file sees it.
+
+create function private.hide_message(message_id uuid) returns void
+  language plpgsql
+  security definer -- writes a message of others, for an admin
+  set search_path = ''
+as $$
+declare
+  message public.messages;
+begin
+  perform from public.conversations
+  where conversations.id = (
+    select messages.conversation_id from public.messages where messages.id = hide_message.message_id
+  )
+  for no key update;
+  update public.messages set hidden_at = now()
+  where messages.id = hide_message.message_id and messages.hidden_at is null
+  returning * into message;
+  if message.id is null then
+    return;
+  end if;
+  perform private.discard_media(array[message.media_id]);
+  perform private.broadcast_to_participant(participants, 'message_hidden', jsonb_build_object(
+    'conversationId', message.conversation_id, 'id', message.id, 'seq', message.seq))
+  from public.participants where participants.conversation_id = message.conversation_id;
+  perform private.announce_messages(array[message.conversation_id]);
+end
+$$;
+comment on function private.hide_message is
+  'Hides a message from both sides and tells them; nothing, if it is hidden already.';
+
+create function private.show_message(message_id uuid) returns void
+  language plpgsql
+  security definer -- writes a message of others, for an admin
+  set search_path = ''
+as $$
+begin
+  update public.messages set hidden_at = null
+  where messages.id = show_message.message_id
+    and messages.hidden_at > now() - interval '180 days';
+end
+$$;
+comment on function private.show_message is
+  'Shows the words of a hidden message again; its picture does not come back.';
+
+create function private.purge_hidden_words() returns bigint
+  language plpgsql
+  security definer -- writes messages of others, for a job
+  set search_path = ''
+as $$
+declare
+  purged bigint;
+begin
+  update public.messages set body = ''
+  where messages.id in (
+    select hidden.id from public.messages as hidden
+    where hidden.hidden_at <= now() - interval '180 days' and hidden.body <> ''
+    limit 1000
+    for no key update skip locked
+  );
+  get diagnostics purged = row_count;
+  return purged;
+end
+$$;
+comment on function private.purge_hidden_words is
+  'Job: deletes what messages said that were hidden 180 days ago.';
+
+grant execute on function private.purge_hidden_words to backend;
 
 -- sql/10_chat/5_writes_messages.sql
 
@@ -22166,13 +21101,84 @@ revoke all on public.admins from anon, authenticated, service_role;
 grant select on public.admins to service_role;
 create policy "nobody but functions of their owner" on public.admins using (false);
 
+-- sql/11_admin/1_tables_acts.sql
+
+-- Acts by a row: what an admin does in Studio by adding a row to admin_acts, with every effect of the
+-- route. 2_rules_acts.sql says what a row needs, 5_writes_acts.sql carries it out.
+
+create table public.admin_act_kinds (
+  act text primary key,
+  target text not null constraint admin_act_kinds_target_is_known
+    check (target in ('account', 'identity', 'listing', 'message', 'report', 'invoice')),
+  required text[] not null,
+  optional text[] not null,
+  needs text not null,
+  undone_by text not null
+);
+comment on table public.admin_act_kinds is
+  'The acts that a row of admin_acts can be, and what each needs. Stays: a row an act.';
+comment on column public.admin_act_kinds.target is 'What it is done to.';
+comment on column public.admin_act_kinds.required is 'Columns that have to be filled in.';
+comment on column public.admin_act_kinds.optional is 'Columns that may be; all others stay empty.';
+comment on column public.admin_act_kinds.needs is 'The same in words.';
+comment on column public.admin_act_kinds.undone_by is
+  'The act that undoes it, or why nothing does.';
+alter table public.admin_act_kinds enable row level security;
+revoke all on public.admin_act_kinds from anon, authenticated, service_role;
+create policy "nobody but functions of their owner" on public.admin_act_kinds using (false);
+
+create table public.admin_acts (
+  id uuid primary key default gen_random_uuid(),
+  act text not null references public.admin_act_kinds (act),
+  target text not null,
+  amount numeric,
+  "to" text,
+  until timestamptz,
+  version integer,
+  reason text,
+  note text,
+  state text not null default 'done'
+    constraint admin_acts_state_is_known check (state in ('done', 'waiting', 'refused')),
+  result text,
+  account_id uuid,
+  created_at timestamptz not null default clock_timestamp(),
+  done_at timestamptz
+);
+comment on table public.admin_acts is
+  'Add a row, and the act is done: choose act, type what admin_act_kinds.needs says of it, and leave '
+  'id, state, result, account_id, created_at and done_at empty. What cannot be done is refused with a '
+  'sentence, and no row is kept. Stays: it is the record of what was done.';
+comment on column public.admin_acts.act is 'One of admin_act_kinds.';
+comment on column public.admin_acts.target is
+  'What it is done to, typed as it is known: a phone, email, «KW-102061», INV-2026-000123, licence '
+  'number or id. Kept is the id of what was found.';
+comment on column public.admin_acts.amount is 'Of a refund, in dinars; empty is all that is left.';
+comment on column public.admin_acts."to" is 'Of a refund: wallet or source.';
+comment on column public.admin_acts.until is 'Of suspend_account; empty is for good.';
+comment on column public.admin_acts.version is
+  'What admin_listings_to_review shows: another by then is refused.';
+comment on column public.admin_acts.reason is 'Why, as the person reads it; in the audit trail.';
+comment on column public.admin_acts.note is
+  'For administrators only; goes with the account that the act is about.';
+comment on column public.admin_acts.state is
+  'done; waiting for the payment provider to answer; refused by it.';
+comment on column public.admin_acts.result is 'What became of it.';
+comment on column public.admin_acts.account_id is 'Whom it is about.';
+create index admin_acts_target_idx on public.admin_acts (target, created_at);
+create index admin_acts_account_idx on public.admin_acts (account_id) where note is not null;
+create index admin_acts_waiting_idx on public.admin_acts (created_at) where state = 'waiting';
+create index admin_acts_act_idx on public.admin_acts (act);
+alter table public.admin_acts enable row level security;
+revoke all on public.admin_acts from anon, authenticated, service_role;
+create policy "nobody but functions of their owner" on public.admin_acts using (false);
+
 -- sql/11_admin/1_tables_audit.sql
 
 -- The audit trail: what admins did, through the API, in Studio or by SQL. Only ever added to.
 
 create table public.audit (
   id bigint generated always as identity primary key,
-  at timestamptz not null default now(),
+  at timestamptz not null default clock_timestamp(),
   actor_id uuid,
   actor_role text not null default session_user,
   action text not null,
@@ -22185,7 +21191,8 @@ create table public.audit (
 comment on table public.audit is
   'What admins did, wherever they did it. Nobody can change or delete a row. Stays: it is the '
   'record of what was done.';
-comment on column public.audit.at is 'When the transaction of the change began.';
+comment on column public.audit.at is
+  'When it was written. What changes is locked by then, so the newest entry says how it stands.';
 -- No foreign keys: an entry outlives what it is about.
 comment on column public.audit.actor_id is
   'The admin''s account; null for a change made in Studio, by SQL or by a job.';
@@ -22195,7 +21202,8 @@ comment on column public.audit.action is 'What was done, such as account.status.
 comment on column public.audit.target_type is 'account, identity, property, invoice …';
 comment on column public.audit.target_id is 'Null where the target has no id.';
 comment on column public.audit.before is 'The values that changed, as they were.';
-comment on column public.audit.after is 'The same values since then.';
+comment on column public.audit.after is
+  'The same values since then; act is the row of admin_acts that did it.';
 create index audit_at_idx on public.audit (at, id);
 create index audit_target_idx on public.audit (target_id, at, id);
 create index audit_target_type_idx on public.audit (target_type, at, id);
@@ -22284,6 +21292,146 @@ create index reports_open_idx on public.reports (created_at, id) where status = 
 alter table public.reports enable row level security;
 revoke all on public.reports from anon, authenticated;
 create policy "nobody but functions of their owner" on public.reports using (false);
+
+-- sql/11_admin/2_rules_acts.sql
+
+-- What a row of admin_acts needs, and what its target means.
+
+create function private.typed(value text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select nullif(btrim(regexp_replace(
+    private.ascii_digits(private.tidy(value)), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]', '', 'g')),
+    '')
+$$;
+comment on function private.typed is
+  'What somebody typed or copied, on one line, with ASCII digits and without marks of direction.';
+
+create function private.phone_of(typed text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select '+965' || substring(regexp_replace(typed, '[ ().-]', '', 'g')
+    from '^(?:(?:\+|00)?965)?([569][0-9]{7})$')
+$$;
+comment on function private.phone_of is
+  'A Kuwaiti mobile as accounts have it, however it was typed; null for all else.';
+
+create function private.phone_forms(phone text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select forms || ' ' || translate(forms, '0123456789', '٠١٢٣٤٥٦٧٨٩')
+  from (
+    select concat_ws(' ', phone, '00' || substr(phone, 2), '+965', local, '+965',
+      left(local, 4), right(local, 4)) as forms
+    from (select substr(phone, 5) as local) as number
+  ) as written
+$$;
+comment on function private.phone_forms is
+  'A phone in the forms in which people type it, to be searched.';
+
+create function private.find_target(kind text, typed text) returns uuid[]
+  language plpgsql
+  stable
+  security definer -- reads what belongs to others, for an admin
+  set search_path = ''
+as $$
+declare
+  given_id constant uuid := case when pg_input_is_valid(typed, 'uuid') then typed::uuid end;
+  compact constant text := upper(replace(typed, ' ', ''));
+  ref constant integer := substring(compact from '^(?:KW-?)?([0-9]{1,9})$');
+begin
+  return case kind
+    when 'account' then array(
+      select accounts.id from public.accounts
+      where not private.is_decoy(accounts)
+        and (accounts.id = given_id or accounts.email = lower(typed)
+          or accounts.phone = private.phone_of(typed))
+      union
+      select identities.account_id from public.identities where identities.id = given_id
+    )
+    when 'identity' then array(
+      select identities.id from public.identities where identities.id = given_id
+      union
+      select organisations.identity_id from public.organisations
+      join public.identities on identities.id = organisations.identity_id
+      where organisations.licence_no = compact and identities.status <> 'closed'
+    )
+    when 'listing' then array(
+      select properties.id from public.properties
+      where (properties.id = given_id or properties.ref_no = ref)
+        and properties.status <> 'deleted'
+    )
+    when 'invoice' then array(
+      select invoices.id from public.invoices
+      where invoices.id = given_id or invoices.number = compact
+      union
+      -- A payment that came after its invoice was paid is refunded by itself.
+      select payments.id from public.payments
+      where payments.id = given_id and payments.state = 'surplus'
+    )
+    when 'message' then array(select messages.id from public.messages where messages.id = given_id)
+    when 'report' then array(select reports.id from public.reports where reports.id = given_id)
+  end;
+end
+$$;
+comment on function private.find_target is
+  'What an act means by its target: all that it fits.';
+
+create function private.check_act(act public.admin_acts, kind public.admin_act_kinds) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  given constant jsonb := to_jsonb(act);
+  name text;
+begin
+  foreach name in array '{target,amount,to,until,version,reason,note}'::text[] loop
+    if given ->> name is null and name = any (kind.required) then
+      perform private.refuse_by_hand(
+        format('%s is missing. %s needs %s.', name, kind.act, kind.needs));
+    elsif given ->> name is not null and name <> all (kind.required || kind.optional) then
+      perform private.refuse_by_hand(
+        format('Leave %s empty. %s needs %s.', name, kind.act, kind.needs));
+    end if;
+  end loop;
+end
+$$;
+comment on function private.check_act is
+  'Refuses a row that has not what its act needs, or has what it does not take.';
+
+create function private.refuse_repeated_act(act public.admin_acts) returns void
+  language plpgsql
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+declare
+  earlier public.admin_acts;
+begin
+  -- Whoever does the same at this moment waits here. Taken before all other locks, by acts alone.
+  perform pg_advisory_xact_lock(hashtextextended('act ' || act.target, 0));
+  select * into earlier from public.admin_acts
+  where admin_acts.target = act.target
+    and admin_acts.state <> 'refused'
+    and (act.act <> 'refund' or admin_acts.amount is not distinct from act.amount)
+    and admin_acts.created_at > clock_timestamp() - interval '10 minutes'
+  order by admin_acts.created_at desc
+  limit 1;
+  if (earlier.act, earlier.until) is not distinct from (act.act, act.until) then
+    perform private.refuse_by_hand(format(
+      'The same was done at %s: it is not done twice within 10 minutes.',
+      to_char(earlier.created_at at time zone 'Asia/Kuwait', 'HH24:MI:SS')));
+  end if;
+end
+$$;
+comment on function private.refuse_repeated_act is
+  'Refuses a double click: what was the last that was done to this target, less than 10 minutes '
+  'ago; of refunds each amount by itself.';
 
 -- sql/11_admin/2_rules_admins.sql
 
@@ -22435,9 +21583,13 @@ create function private.audit(
   security definer -- writes a closed table
   set search_path = ''
 as $$
+declare
+  act_id constant text := nullif(current_setting('audit.act', true), '');
 begin
   insert into public.audit (actor_id, action, target_type, target_id, reason, before, after)
-  values (private.account_id(), action, target_type, target_id, reason, before, after);
+  values (private.account_id(), action, target_type, target_id, reason, before,
+    case when act_id is null then after
+      else coalesce(after, '{}') || jsonb_build_object('act', act_id) end);
   -- The triggers below leave out what has been recorded.
   perform set_config('audit.recorded',
     concat_ws(' ', nullif(current_setting('audit.recorded', true), ''), target_id), true);
@@ -22544,7 +21696,8 @@ declare
   given constant text := private.tidy(reason);
 begin
   if (char_length(given) between 2 and 500 and private.is_clean(given)) is not true then
-    perform private.refuse_field('reason', 'invalid');
+    perform private.refuse_field('reason', 'invalid', by_hand =>
+      'reason is 2 to 500 characters on one line.');
   end if;
   return given;
 end
@@ -23608,6 +22761,243 @@ comment on function api.get_user is
 grant execute on function private.list_users, private.get_user to authenticated;
 grant execute on function api.list_users, api.get_user to authenticated;
 
+-- sql/11_admin/5_writes_acts.sql
+
+-- An act is carried out by the insert of its row, in its transaction, by the functions that the
+-- routes call, or the insert is refused with a sentence. Auth and the database know no actor then:
+-- the audit trail has the row's id beside the login, as for every change by hand.
+
+create function private.act_on_account(act public.admin_acts, account_id uuid) returns text
+  language plpgsql
+  security definer -- writes an account of another, for an admin
+  set search_path = ''
+as $$
+begin
+  if act.act = 'delete_account' then
+    perform private.end_account(null, account_id, act.reason);
+    return 'The account is deleted. This cannot be undone.';
+  end if;
+  perform private.decide_account(null, account_id, case act.act
+    when 'suspend_account' then 'suspended' when 'ban_account' then 'banned' else 'active' end,
+    act.reason, act.until);
+  return (
+    select concat('The account is ', accounts.status,
+      ' until ' || to_char(accounts.suspended_until at time zone 'Asia/Kuwait',
+        'YYYY-MM-DD HH24:MI'), '.')
+    from public.accounts where accounts.id = act_on_account.account_id
+  );
+end
+$$;
+comment on function private.act_on_account is 'Carries out an act about an account.';
+
+create function private.act_on_listing(act public.admin_acts, property_id uuid) returns text
+  language plpgsql
+  security definer -- writes a listing of another, for an admin
+  set search_path = ''
+as $$
+declare
+  decision constant text := split_part(act.act, '_', 1);
+  of_changes constant boolean := act.act like '%_changes';
+  property public.properties;
+  waits text;
+begin
+  select * into property from public.properties where properties.id = property_id;
+  waits := case when property.status = 'pending_review' then 'listing'
+    when property.pending_changes is not null then 'changes' else 'nothing' end;
+  if decision in ('approve', 'reject')
+    and (waits = 'nothing' or of_changes <> (waits = 'changes')) then
+    perform private.refuse_by_hand(case waits
+      when 'listing'
+        then format('The listing itself waits, not changes of it: the act is %s.', decision)
+      when 'changes'
+        then format('Changes of it wait, not the listing itself: the act is %s_changes.', decision)
+      else format('Neither it, which is %s, nor a change of it waits for a decision.',
+        property.status) end);
+  end if;
+  perform private.moderate_property(property, decision, act.reason, act.version);
+  return (
+    select concat('The listing KW-', properties.ref_no, ' is ', properties.status,
+      case when of_changes then case decision
+        when 'approve' then ', its changes are shown' else ', its changes are gone' end end, '.')
+    from public.properties where properties.id = act_on_listing.property_id
+  );
+end
+$$;
+comment on function private.act_on_listing is 'Carries out an act about a listing or its changes.';
+
+create function private.act_on_message(act public.admin_acts, message_id uuid) returns text
+  language plpgsql
+  security definer -- writes a message of others, for an admin
+  set search_path = ''
+as $$
+declare
+  message public.messages;
+begin
+  select * into message from public.messages where messages.id = message_id;
+  if (act.act = 'hide_message') = (message.hidden_at is not null) then
+    perform private.refuse_by_hand(case act.act
+      when 'hide_message' then 'It is hidden already.' else 'It is not hidden.' end);
+  elsif message.hidden_at <= now() - interval '180 days' then
+    perform private.refuse_by_hand(
+      'It was hidden more than 180 days ago: what it said is deleted.');
+  elsif act.act = 'hide_message' then
+    perform private.audit('message.hidden', 'message', message_id, act.reason);
+    perform private.hide_message(message_id);
+    return 'Neither side sees what it says.' || case when message.media_id is not null
+      then ' Its picture is removed, which cannot be undone.' else '' end;
+  end if;
+  perform private.audit('message.shown', 'message', message_id, act.reason);
+  perform private.show_message(message_id);
+  return 'Both sides see it again.' || case when message.media_id is not null
+    then ' Its picture does not come back.' else '' end;
+end
+$$;
+comment on function private.act_on_message is 'Carries out an act about a message.';
+
+create function private.do_act(act public.admin_acts, kind text, target_id uuid) returns text
+  language plpgsql
+  security definer -- does what an admin may, for whoever writes the closed table
+  set search_path = ''
+as $$
+begin
+  if act.reason is not null then
+    act.reason := private.tidy_reason(act.reason);
+  end if;
+  case kind
+    when 'account' then return private.act_on_account(act, target_id);
+    when 'listing' then return private.act_on_listing(act, target_id);
+    when 'message' then return private.act_on_message(act, target_id);
+    when 'identity' then
+      return format('The identity is %s.', private.moderate_identity(
+        private.lock_identity_to_decide(target_id, null),
+        case act.act when 'verify_identity' then 'approve' else split_part(act.act, '_', 1) end,
+        act.reason) ->> 'status');
+    when 'report' then
+      return format('The report is %s, with all others about the same.', private.moderate_report(
+        private.lock_report(target_id), act.act, act.reason) ->> 'status');
+    else -- a refund: of an invoice, or of a payment that came after it was paid
+      perform private.make_refund(null, act.id, invoices.id, act.amount, act."to",
+        act.reason, nullif(target_id, invoices.id), true)
+      from public.invoices
+      where invoices.id = coalesce(
+        (select payments.invoice_id from public.payments where payments.id = target_id), target_id);
+      return (
+        select format('%s KWD to the %s%s. This cannot be undone.',
+          private.kwd_text(refunds.amount), refunds.destination,
+          case refunds.state when 'requested' then ', once its provider has answered' else '' end)
+        from public.refunds where refunds.id = act.id
+      );
+  end case;
+end
+$$;
+comment on function private.do_act is 'Carries out an act, and says what became of it.';
+
+create function private.account_of_target(kind text, target_id uuid) returns uuid
+  language plpgsql
+  stable
+  security definer -- reads what belongs to others, for an admin
+  set search_path = ''
+as $$
+begin
+  return case kind
+    when 'account' then account_of_target.target_id
+    when 'identity' then (
+      select identities.account_id from public.identities
+      where identities.id = account_of_target.target_id
+    )
+    when 'listing' then (
+      select identities.account_id from public.properties
+      join public.identities on identities.id = properties.owner_identity_id
+      where properties.id = account_of_target.target_id
+    )
+    when 'message' then (
+      select participants.account_id from public.messages
+      join public.participants on participants.conversation_id = messages.conversation_id
+        and participants.identity_id = messages.sender_identity_id
+      where messages.id = account_of_target.target_id
+    )
+    when 'report' then (
+      select (private.admin_report_json(reports) -> 'target' ->> 'accountId')::uuid
+      from public.reports where reports.id = account_of_target.target_id
+    )
+    else (
+      select invoices.account_id from public.invoices
+      left join public.payments
+        on payments.invoice_id = invoices.id and payments.id = account_of_target.target_id
+      where invoices.id = account_of_target.target_id or payments.id is not null
+    )
+  end;
+end
+$$;
+comment on function private.account_of_target is 'The account that an act is about.';
+
+create function private.carry_out_act() returns trigger
+  language plpgsql
+  security definer -- as do_act
+  set search_path = ''
+as $$
+declare
+  kind public.admin_act_kinds;
+  fits uuid[];
+  state text;
+  said text;
+  detail text;
+begin
+  new.act := private.typed(new.act);
+  new.target := private.typed(new.target);
+  new."to" := lower(private.typed(new."to"));
+  new.reason := private.tidy(new.reason);
+  new.note := nullif(btrim(new.note), '');
+  select * into kind from public.admin_act_kinds where admin_act_kinds.act = new.act;
+  if kind.act is null then
+    perform private.refuse_by_hand('act is one of these: ' || (
+      select string_agg(admin_act_kinds.act, ', ' order by admin_act_kinds.act)
+      from public.admin_act_kinds
+    ) || '.');
+  end if;
+  perform private.check_act(new, kind);
+  fits := private.find_target(kind.target, new.target);
+  if cardinality(fits) <> 1 then
+    perform private.refuse_by_hand(case fits
+      when '{}' then format('No %s is found by "%s". %s needs %s.', kind.target, new.target,
+        kind.act, kind.needs)
+      else format('"%s" fits more than one %s: type the id, %s.', new.target, kind.target,
+        array_to_string(fits, ' or ')) end);
+  end if;
+  new.target := fits[1];
+  perform private.refuse_repeated_act(new);
+
+  new.id := gen_random_uuid();
+  new.created_at := clock_timestamp();
+  new.account_id := private.account_of_target(kind.target, fits[1]);
+  perform set_config('audit.act', new.id::text, true);
+  new.result := private.do_act(new, kind.target, fits[1]);
+  perform set_config('audit.act', '', true);
+  new.state := case when exists (
+    select from public.refunds where refunds.id = new.id and refunds.state = 'requested'
+  ) then 'waiting' else 'done' end;
+  new.done_at := case new.state when 'done' then clock_timestamp() end;
+  return new;
+exception
+  when others then
+    get stacked diagnostics
+      state = returned_sqlstate, said = message_text, detail = pg_exception_detail;
+    if state like 'PT%' and said ~ '^[a-z_]+$' then -- a code of the contract
+      raise exception using errcode = state, hint = said, message = format('Not done, %s%s.',
+        replace(said, '_', ' '),
+        ': ' || (select string_agg(concat_ws(' ', field ->> 'path', field ->> 'code'), ', ')
+          from jsonb_path_query(detail::jsonb, '$.fields[*]') as field));
+    end if;
+    raise;
+end
+$$;
+comment on function private.carry_out_act is
+  'Carries out the act of a new row and sets what the service says of it, whatever was sent.';
+
+create trigger acts_are_carried_out
+  before insert on public.admin_acts
+  for each row execute function private.carry_out_act();
+
 -- sql/11_admin/5_writes_identities.sql
 
 -- What admins do to identities: verify, reject, suspend, lift the suspension.
@@ -23704,7 +23094,20 @@ grant execute on function api.set_identity_status to authenticated;
 -- sql/11_admin/5_writes_moderation.sql
 
 -- What an admin does about what waits: a listing, or a company or office, is approved, rejected,
--- suspended, restored; a report is upheld, which suspends its listing or hides its review, or dismissed.
+-- suspended, restored; a report is upheld, which suspends its listing or hides its review or message,
+-- or dismissed.
+
+create function private.transition_sentence(kind text, status text, allowed text[]) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select format('The %s is %s: %s.', kind, replace(status, '_', ' '), case when allowed = '{}'
+    then 'nothing more is decided about it'
+    else 'what can be done is ' || array_to_string(allowed, ', ') end)
+$$;
+comment on function private.transition_sentence is
+  'Why a decision does not go through, for whoever made it by hand.';
 
 create function private.moderate_property(
   property public.properties, decision text, reason text, version integer
@@ -23714,12 +23117,12 @@ create function private.moderate_property(
   set search_path = ''
 as $$
 begin
-  if version is not null then
-    property := private.lock_to_decide(property.id, version);
-  end if;
+  property := private.lock_to_decide(property.id, version);
   if not decision = any (private.property_decisions(property)) then
     perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
-      'from', property.status, 'allowed', private.property_decisions(property)));
+      'from', property.status, 'allowed', private.property_decisions(property)),
+      private.transition_sentence('listing', property.status,
+        private.property_decisions(property)));
   end if;
   perform private.audit('property.' || decision, 'property', property.id, reason,
     jsonb_build_object('status', property.status), null);
@@ -23740,8 +23143,8 @@ begin
 end
 $$;
 comment on function private.moderate_property is
-  'Applies a decision to a listing; what it calls locks the listing, after its owner''s quota. With '
-  'another version than the listing has: 409 version_conflict.';
+  'Applies a decision to a listing, which it locks after its owner''s quota. With another version than '
+  'the listing has: 409 version_conflict.';
 
 create function private.moderate_identity(
   identity public.identities, decision text, reason text
@@ -23753,7 +23156,9 @@ as $$
 begin
   if not decision = any (private.identity_moderation(identity)) then
     perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
-      'from', identity.status, 'allowed', private.identity_moderation(identity)));
+      'from', identity.status, 'allowed', private.identity_moderation(identity)),
+      private.transition_sentence('identity', identity.status,
+        private.identity_moderation(identity)));
   end if;
   identity := private.apply_identity_decision(identity, case decision
     when 'reject' then 'rejected' when 'suspend' then 'suspended' else 'active' end, reason);
@@ -23776,7 +23181,8 @@ begin
   if report.status <> 'open' or decision not in ('uphold', 'dismiss') then
     perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
       'from', report.status,
-      'allowed', case report.status when 'open' then '["uphold","dismiss"]' else '[]' end::jsonb));
+      'allowed', case report.status when 'open' then '["uphold","dismiss"]' else '[]' end::jsonb),
+      private.transition_sentence('report', report.status, '{}'));
   end if;
   perform private.audit('report.status', 'report', report.id, reason,
     jsonb_build_object('status', report.status), jsonb_build_object('status', outcome));
@@ -23803,9 +23209,14 @@ begin
     where properties.id = new.target_id
       and 'suspend' = any (private.property_decisions(properties));
   elsif new.status = 'upheld' and new.target_type = 'review' then
-    perform private.audit('review.hidden', 'review', new.target_id, new.status_reason);
+    perform private.audit('review.hidden', 'review', reviews.id, new.status_reason)
+    from public.reviews where reviews.id = new.target_id and reviews.hidden_at is null;
     update public.reviews set hidden_at = now()
     where reviews.id = new.target_id and reviews.hidden_at is null;
+  elsif new.status = 'upheld' and new.target_type = 'message' then
+    perform private.audit('message.hidden', 'message', messages.id, new.status_reason),
+      private.hide_message(messages.id)
+    from public.messages where messages.id = new.target_id and messages.hidden_at is null;
   end if;
   -- Others who reported the same are answered with it.
   update public.reports set status = new.status, status_reason = new.status_reason
@@ -23816,13 +23227,34 @@ end
 $$;
 comment on function private.apply_report_decision is
   'When a report is decided, by the API or in Studio, so are all others about the same thing; '
-  'when it is upheld, the listing is suspended or the review hidden.';
+  'when it is upheld, the listing is suspended, the review or the message hidden.';
 
 create trigger reports_apply_decisions
   after update of status on public.reports
-  -- Not for the others that it decides.
-  for each row when (old.status <> new.status and pg_trigger_depth() = 0)
+  -- For the others that it decides, too: by then there is nothing left to do.
+  for each row when (old.status <> new.status)
   execute function private.apply_report_decision();
+
+create function private.lock_report(report_id uuid) returns public.reports
+  language plpgsql
+  security definer -- locks reports of others, for an admin
+  set search_path = ''
+as $$
+declare
+  report public.reports;
+begin
+  select * into report from public.reports where reports.id = report_id;
+  -- All about the same thing: whoever decides another of them waits here.
+  perform from public.reports
+  where reports.target_type = report.target_type and reports.target_id = report.target_id
+  order by reports.id
+  for no key update;
+  select * into report from public.reports where reports.id = report_id;
+  return report;
+end
+$$;
+comment on function private.lock_report is
+  'A report, locked with all others about the same thing; null if there is none.';
 
 create function private.decide_moderation(
   id uuid, decision text, reason text, version integer
@@ -23846,14 +23278,8 @@ begin
   if reason is not null or decision in ('reject', 'suspend', 'uphold') then
     why := private.tidy_reason(reason);
   end if;
-  select * into report from public.reports where reports.id = decide_moderation.id;
+  report := private.lock_report(decide_moderation.id);
   if report.id is not null then
-    -- All about the same thing: whoever decides another of them waits here.
-    perform from public.reports
-    where reports.target_type = report.target_type and reports.target_id = report.target_id
-    order by reports.id
-    for no key update;
-    select * into report from public.reports where reports.id = decide_moderation.id;
     if private.admin_report_json(report) -> 'target' ->> 'accountId' = admin_id::text then
       perform private.refuse(409, 'admin_self');
     end if;
@@ -23960,24 +23386,24 @@ grant execute on function api.add_report to authenticated;
 -- What admins do to accounts: lock, release, delete. Each act is written to the audit trail before
 -- it changes anything.
 
-create function private.set_user_status(
-  user_id uuid, status text, reason text, until timestamptz
-) returns json
+create function private.decide_account(
+  admin_id uuid, user_id uuid, status text, reason text, until timestamptz
+) returns void
   language plpgsql
   security definer -- writes an account of another, for an admin
   set search_path = ''
 as $$
 declare
-  admin_id constant uuid := private.require_admin();
   why constant text := private.tidy_reason(reason);
   account public.accounts;
 begin
   if status is null or status not in ('active', 'suspended', 'banned') then
     perform private.refuse_field('status', 'invalid');
   elsif until is not null and (status <> 'suspended' or until <= now() or not isfinite(until)) then
-    perform private.refuse_field('until', 'invalid');
+    perform private.refuse_field('until', 'invalid', by_hand =>
+      'until lies in the future; empty is for good.');
   end if;
-  if status <> 'active' and user_id <> admin_id then
+  if status <> 'active' and user_id is distinct from admin_id then
     -- The sessions end with the new status, when everything else is locked.
     perform private.lock_sessions(user_id);
   end if;
@@ -23988,18 +23414,33 @@ begin
     perform private.refuse(409, 'admin_self');
   elsif account.status = 'deleted' then
     perform private.refuse(409, 'status_transition_invalid',
-      '{"from":"deleted","allowed":[]}');
+      '{"from":"deleted","allowed":[]}',
+      'A deleted account does not come back: nothing of it is left.');
   end if;
 
   perform private.audit('account.status', 'account', account.id, why,
     jsonb_build_object('status', account.status, 'suspended_until', account.suspended_until),
-    jsonb_build_object('status', set_user_status.status, 'suspended_until', until));
+    jsonb_build_object('status', decide_account.status, 'suspended_until', until));
   update public.accounts
-  set status = set_user_status.status,
-      status_reason = case when set_user_status.status <> 'active' then why end,
+  set status = decide_account.status,
+      status_reason = case when decide_account.status <> 'active' then why end,
       suspended_until = until, delete_at = null
   where accounts.id = account.id;
-  return (select records.record from private.user_records(array[account.id]) as records);
+end
+$$;
+comment on function private.decide_account is
+  'Locks or releases an account, for an admin or, where that is null, by a row of admin_acts.';
+
+create function private.set_user_status(
+  user_id uuid, status text, reason text, until timestamptz
+) returns json
+  language plpgsql
+  security definer -- calls what is closed to clients, for an admin
+  set search_path = ''
+as $$
+begin
+  perform private.decide_account(private.require_admin(), user_id, status, reason, until);
+  return (select records.record from private.user_records(array[user_id]) as records);
 end
 $$;
 comment on function private.set_user_status is
@@ -24020,17 +23461,16 @@ comment on function api.set_user_status is
   'Its sessions end at once. 403 admin_only, 404 user_not_found, 409 admin_self, last_admin, '
   'status_transition_invalid for a deleted one.';
 
-create function private.delete_user(user_id uuid, reason text) returns void
+create function private.end_account(admin_id uuid, user_id uuid, reason text) returns void
   language plpgsql
   security definer -- deletes a user of Auth, for an admin
   set search_path = ''
 as $$
 declare
-  admin_id constant uuid := private.require_admin();
   why constant text := private.tidy_reason(reason);
   account public.accounts;
 begin
-  if user_id <> admin_id then
+  if user_id is distinct from admin_id then
     perform private.lock_auth_user(user_id);
   end if;
   account := private.lock_account_exclusively(user_id);
@@ -24044,6 +23484,18 @@ begin
   perform private.audit('account.deleted', 'account', account.id, why,
     jsonb_build_object('status', account.status), '{"status":"deleted"}');
   delete from auth.users where users.id = account.id;
+end
+$$;
+comment on function private.end_account is
+  'Deletes an account, for an admin or, where that is null, by a row of admin_acts.';
+
+create function private.delete_user(user_id uuid, reason text) returns void
+  language plpgsql
+  security definer -- calls what is closed to clients, for an admin
+  set search_path = ''
+as $$
+begin
+  perform private.end_account(private.require_admin(), user_id, reason);
 end
 $$;
 comment on function private.delete_user is 'Deletes an account; see api.delete_user.';
@@ -24092,7 +23544,7 @@ create trigger accounts_end_sessions
   )
   execute function private.end_sessions();
 
-create function private.forget_report_notes() returns trigger
+create function private.forget_notes() returns trigger
   language plpgsql
   security definer -- writes rows of whoever is deleted
   set search_path = ''
@@ -24100,22 +23552,80 @@ as $$
 begin
   update public.reports set note = null
   where reports.account_id = new.id and reports.note is not null;
+  update public.admin_acts set note = null
+  where admin_acts.account_id = new.id and admin_acts.note is not null;
   return null;
 end
 $$;
-comment on function private.forget_report_notes is
-  'The notes of a deleted account''s reports are deleted.';
+comment on function private.forget_notes is
+  'The notes of a deleted account''s reports, and of what admins did about it, are deleted.';
 
-create trigger accounts_forget_report_notes
+create trigger accounts_forget_notes
   after update of status on public.accounts
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
-  execute function private.forget_report_notes();
+  execute function private.forget_notes();
+
+-- sql/11_admin/6_events_acts.sql
+
+-- What becomes of an act that waits: the refund with its id is settled or rejected by its provider.
+
+create function private.on_refund_of_act_answered() returns trigger
+  language plpgsql
+  security definer -- writes a closed table, for whoever takes in the answer
+  set search_path = ''
+as $$
+begin
+  update public.admin_acts
+  set state = case new.state when 'settled' then 'done' else 'refused' end,
+      result = case new.state
+        when 'settled'
+          then private.kwd_text(new.amount) || ' KWD to the source. This cannot be undone.'
+        else 'The provider refused it: the money stays where it was.' end,
+      done_at = clock_timestamp()
+  where admin_acts.id = new.id and admin_acts.state = 'waiting';
+  return null;
+end
+$$;
+comment on function private.on_refund_of_act_answered is
+  'A refund that an act asked for has its answer; one that was rejected is an alarm as well.';
+
+create trigger refunds_end_their_acts
+  after update of state on public.refunds
+  for each row when (old.state = 'requested' and new.state <> 'requested')
+  execute function private.on_refund_of_act_answered();
+
+-- sql/11_admin/7_jobs.sql
+
+-- Acts that wait for too long.
+
+create function private.report_waiting_acts() returns bigint
+  language plpgsql
+  security definer -- raises and settles alarms, for the job
+  set search_path = ''
+as $$
+begin
+  update private.alarms set settled_at = now(), settled_note = 'it waits no longer'
+  where alarms.kind = 'act_waiting' and alarms.settled_at is null and not exists (
+    select from public.admin_acts
+    where admin_acts.id::text = alarms.subject_id and admin_acts.state = 'waiting'
+  );
+  perform private.raise_alarm('act_waiting', admin_acts.id::text,
+    jsonb_build_object('act', admin_acts.act, 'since', admin_acts.created_at))
+  from public.admin_acts
+  where admin_acts.state = 'waiting' and admin_acts.created_at < now() - interval '24 hours';
+  return 0; -- as often as it is called, there is nothing left to do
+end
+$$;
+comment on function private.report_waiting_acts is
+  'Job: an act that has waited for a day is an alarm until it waits no longer.';
+
+grant execute on function private.report_waiting_acts to backend;
 
 -- sql/11_admin/9_studio.sql
 
 -- What an admin looks for in Studio. Views read with their caller's rights, and are closed to
--- clients. An admin changes the tables behind them: the comment of each view says which column of
--- which. What is refused by hand, and why: 2_rules_edits.sql of each area.
+-- clients. The comment of each says what is done about what it shows. What is refused by hand, and
+-- why: 2_rules_edits.sql of each area.
 
 create view public.admin_users with (security_invoker = true) as
   select
@@ -24123,6 +23633,7 @@ create view public.admin_users with (security_invoker = true) as
     individual_profiles.full_name as name,
     accounts.email,
     accounts.phone,
+    private.phone_forms(accounts.phone) as phone_as_typed,
     accounts.status,
     accounts.status_reason,
     accounts.suspended_until,
@@ -24142,9 +23653,44 @@ create view public.admin_users with (security_invoker = true) as
   where accounts.email is distinct from 'decoy@accounts.invalid'
   order by accounts.created_at desc;
 comment on view public.admin_users is
-  'People, newest first. To lock one, set accounts.status to suspended or banned and status_reason '
-  'to what the person will read, together or one after the other; sessions end at once. To make an '
-  'admin, add a row to admins.';
+  'People, newest first; phone_as_typed contains the phone in the forms in which people type it. To '
+  'lock or delete one, add a row to admin_acts with act suspend_account, ban_account, '
+  'activate_account or delete_account. To make an admin, add a row to admins.';
+
+create view public.admin_properties with (security_invoker = true) as
+  select
+    properties.id,
+    'KW-' || properties.ref_no as ref_no,
+    properties.status,
+    properties.status_reason,
+    properties.type,
+    properties.kind,
+    properties.title_ar,
+    properties.price,
+    properties.area_id,
+    identities.display_name as owner,
+    identities.type as owner_type,
+    properties.owner_identity_id,
+    identities.account_id,
+    accounts.phone as account_phone,
+    private.phone_forms(accounts.phone) as phone_as_typed,
+    properties.pending_changes is not null as has_changes,
+    private.review_version(properties) as version,
+    (
+      select count(*) from public.reports
+      where reports.target_type = 'property' and reports.target_id = properties.id
+        and reports.status = 'open'
+    ) as reports,
+    properties.published_at,
+    properties.expires_at,
+    properties.created_at
+  from public.properties
+  join public.identities on identities.id = properties.owner_identity_id
+  join public.accounts on accounts.id = identities.account_id
+  order by properties.ref_no desc;
+comment on view public.admin_properties is
+  'All listings, newest first, found by ref_no as people quote it (KW-102061), by owner or by phone. '
+  'To suspend or restore one, add a row to admin_acts; texts and prices are changed in properties.';
 
 create view public.admin_identities_to_verify with (security_invoker = true) as
   select
@@ -24167,6 +23713,7 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
     organisations.email,
     accounts.email as account_email,
     accounts.phone as account_phone,
+    private.phone_forms(accounts.phone) as phone_as_typed,
     accounts.id as account_id,
     identities.created_at
   from public.identities
@@ -24176,9 +23723,8 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
   'Companies and offices that wait to be verified, the oldest first. claims are others with the same '
-  'licence, the one that holds it first: only one can be active. To decide, set identities.status to '
-  'active, or to rejected with status_reason: in one change, or the reason first, so that the owner '
-  'is notified once.';
+  'licence, the one that holds it first: only one can be active. To decide, add a row to admin_acts with '
+  'act verify_identity or reject_identity, and id or licence_no as target.';
 
 create view public.admin_listings_to_review with (security_invoker = true) as
   select
@@ -24201,11 +23747,9 @@ create view public.admin_listings_to_review with (security_invoker = true) as
   order by properties.created_at, properties.id;
 comment on view public.admin_listings_to_review is
   'Listings and changes that wait, the oldest first, while the setting review_listings is true. '
-  'Decide at POST /admin/moderation/:id/decide, or select private.decide_property(id, true or '
-  'false, reason, version) in the SQL editor: with another version than the listing has by then it '
-  'is refused. A listing may also be decided by setting properties.status '
-  'to active, or to rejected with status_reason: in one change, or the reason first, so that the '
-  'owner is notified once.';
+  'Decide by a row of admin_acts: where waits is listing with act approve or reject, where it is '
+  'changes with approve_changes or reject_changes; target is ref_no, and version the one shown here, '
+  'since what was changed meanwhile is not approved unseen.';
 
 create view public.admin_reports with (security_invoker = true) as
   select
@@ -24217,16 +23761,20 @@ create view public.admin_reports with (security_invoker = true) as
     identities.display_name as reporter,
     reports.account_id as reporter_account_id,
     count(*) over (partition by reports.target_type, reports.target_id) as reports_of_it,
+    target.record ->> 'displayName' as about,
+    target.record ->> 'text' as says,
+    (target.record ->> 'accountId')::uuid as account_id,
     reports.created_at
   from public.reports
   join public.identities on identities.id = reports.identity_id
+  cross join lateral (select private.admin_report_json(reports) -> 'target' as record) as target
   where reports.status = 'open'
   order by reports.created_at, reports.id;
 comment on view public.admin_reports is
-  'What people have reported and nobody has decided, the oldest first. Decide at POST '
-  '/admin/moderation/:id/decide, or set reports.status to dismissed, or to upheld with '
-  'status_reason, in one change or the reason first: the listing is suspended or the review hidden '
-  'then.';
+  'What people have reported and nobody has decided, the oldest first; about and account_id say whom '
+  'it is about, says what that one wrote. Decide by a row of admin_acts with act uphold or dismiss and '
+  'id as target: upheld the listing is suspended, the review or message hidden, and all reports of the '
+  'same are answered.';
 
 create view public.admin_alarms with (security_invoker = true) as
   select alarms.id, alarms.kind, alarms.subject_id, alarms.details, alarms.raised_at
@@ -24274,8 +23822,9 @@ create view public.admin_audit with (security_invoker = true) as
 comment on view public.admin_audit is 'What admins did, newest first. Nobody can change it.';
 
 revoke all on
-  public.admin_users, public.admin_identities_to_verify, public.admin_listings_to_review,
-  public.admin_reports, public.admin_alarms, public.admin_payment_events, public.admin_audit
+  public.admin_users, public.admin_properties, public.admin_identities_to_verify,
+  public.admin_listings_to_review, public.admin_reports, public.admin_alarms,
+  public.admin_payment_events, public.admin_audit
   from public, anon, authenticated, service_role;
 
 -- sql/12_reviews/1_tables.sql
@@ -26739,6 +26288,46 @@ create trigger participants_read_notifications
   for each row when (new.unread = 0 and old.unread > 0)
   execute function private.on_messages_read();
 
+create function private.on_message_hidden() returns trigger
+  language plpgsql
+  security definer -- writes what belongs to the reader
+  set search_path = ''
+as $$
+declare
+  excerpt constant text := private.message_excerpt(new);
+  reader public.participants;
+begin
+  select * into reader from public.participants
+  where participants.conversation_id = new.conversation_id
+    and participants.identity_id <> new.sender_identity_id;
+  -- Only texts are quoted, and only the last of those that a notification stands for.
+  update public.notifications
+  set body_ar = private.message_body_ar('text', 'رسالة محجوبة', notifications.times),
+      body_en = private.message_body_en('text', 'Hidden message', notifications.times)
+  where notifications.account_id = reader.account_id and notifications.kind = 'message_new'
+    and notifications.entity_id = new.conversation_id
+    and notifications.identity_id = reader.identity_id
+    and notifications.body_ar
+      = private.message_body_ar(new.type, excerpt, notifications.times);
+  delete from private.push_outbox
+  where push_outbox.account_id = reader.account_id
+    and push_outbox.from_identity_id = new.sender_identity_id
+    and push_outbox.category = 'messages'
+    and right(push_outbox.body, char_length(excerpt)) = excerpt;
+  delete from private.deferred_notifications
+  where deferred_notifications.entity_id = new.conversation_id
+    and deferred_notifications.details ->> 'preview' = excerpt;
+  return null;
+end
+$$;
+comment on function private.on_message_hidden is
+  'What quotes a message that was hidden quotes it no longer: notifications, and pushes that wait.';
+
+create trigger messages_are_quoted_no_more
+  after update of hidden_at on public.messages
+  for each row when (new.type = 'text' and old.hidden_at is null and new.hidden_at is not null)
+  execute function private.on_message_hidden();
+
 -- sql/13_notifications/7_jobs.sql
 
 -- Jobs: owners whose listing is about to expire are notified, what is old is deleted.
@@ -26900,40 +26489,44 @@ create function private.next_listing_event() returns private.notification_events
 as $$
 declare
   event private.notification_events;
-  newer private.notification_events;
+  first_price numeric;
 begin
   select * into event from private.notification_events
   where notification_events.notified_at is null and notification_events.property_id is not null
-  order by notification_events.id
+  -- What concerns a few does not wait for a broadcast to many that has begun.
+  order by notification_events.last_identity_id is not null, notification_events.id
   limit 1
   for update skip locked;
   if event.id is null then
     return null;
   end if;
   -- Several of a kind are one: the newest, which begins anew; a price is compared with the first.
-  select * into newer from private.notification_events
+  select * into event from private.notification_events
   where notification_events.property_id = event.property_id
-    and notification_events.kind = event.kind
-    and notification_events.notified_at is null and notification_events.id > event.id
+    and notification_events.kind = event.kind and notification_events.notified_at is null
   order by notification_events.id desc
   limit 1
   for update skip locked;
-  if newer.id is not null then
+  with older as (
     delete from private.notification_events
     where notification_events.property_id = event.property_id
       and notification_events.kind = event.kind
-      and notification_events.notified_at is null and notification_events.id < newer.id;
+      and notification_events.notified_at is null and notification_events.id < event.id
+    returning (notification_events.details ->> 'before')::numeric as price
+  )
+  select max(older.price) into first_price from older;
+  if first_price > (event.details ->> 'before')::numeric then
     update private.notification_events
-    set details = event.details || jsonb_build_object('before', greatest(
-      (event.details ->> 'before')::numeric, (newer.details ->> 'before')::numeric))
-    where notification_events.id = newer.id
+    set details = event.details || jsonb_build_object('before', first_price)
+    where notification_events.id = event.id
     returning * into event;
   end if;
   return event;
 end
 $$;
 comment on function private.next_listing_event is
-  'The oldest event of a listing that no other run of the job has, locked.';
+  'The event of a listing that is to go on, locked: one that nobody was notified of yet, or else the '
+  'oldest, of those that no other run of the job has.';
 
 create function private.listing_event_details(event private.notification_events) returns jsonb
   language plpgsql
@@ -27326,7 +26919,11 @@ begin
         'seq', messages.seq,
         'mine', messages.sender_identity_id = participant.identity_id,
         'type', messages.type,
-        'body', messages.body,
+        -- Of a hidden one its sender has the words.
+        'body', case when messages.hidden_at is null
+            or messages.sender_identity_id = participant.identity_id
+          then messages.body else '' end,
+        'hidden', messages.hidden_at is not null,
         'createdAt', messages.created_at
       ) order by messages.seq), '[]')
       from public.messages where messages.conversation_id = participant.conversation_id
@@ -27884,9 +27481,9 @@ declare
   usual constant text :=
     'The service keeps this table by itself: nothing is added, changed or deleted here by hand.';
   ledger constant text := 'Money is moved by payments, refunds and the wallet alone, and what was '
-    'booked stays: refund at POST /admin/invoices/:id/refund.';
+    'booked stays: to refund, add a row to admin_acts with act refund.';
   chat constant text := 'What people wrote to each other stays as it is, with what is counted of it: '
-    'decide a report about it, or suspend the account or identity.';
+    'to hide a message add a row to admin_acts with act hide_message.';
   theirs constant text := 'This is what people chose for themselves: they change it in the app.';
   fenced record;
   always text[];
@@ -27914,8 +27511,8 @@ begin
         'names, or add another area.'),
       ('public.accounts', 'account', '',
         '{language,status,status_reason,suspended_until,delete_at}',
-        'An account comes, changes its email and phone, and goes with its sign-in: to delete it, '
-        'DELETE /admin/users/:id, or delete the user under Authentication.'),
+        'An account comes, changes its email and phone, and goes with its sign-in: to delete it, add a '
+        'row to admin_acts with act delete_account, or delete the user under Authentication.'),
       ('public.individual_profiles', 'account', '', '{full_name}',
         'The profile of a person goes with the account; the picture is uploaded in the app.'),
       ('public.identities', 'identity', '', '{status,status_reason}',
@@ -27935,7 +27532,7 @@ begin
         'everybody''s without another: change its figures, or set on_sale to false.'),
       ('public.subscriptions', 'subscription', 'insert', '{renews}',
         'A plan ends when its time is over (set renews to false), when another replaces it, or when '
-        'its invoice is refunded at POST /admin/invoices/:id/refund.'),
+        'its invoice is refunded: add a row to admin_acts with act refund.'),
       ('public.subscription_intervals', 'subscription_interval', 'insert', '{}', ledger),
       ('public.featured_credits', 'featured_credits', 'insert', '{}', ledger),
       ('public.invoices', 'invoice', '', '{state}', ledger),
@@ -27962,8 +27559,8 @@ begin
         'allow_call,allow_whatsapp,allow_chat}',
         'A listing is deleted by setting status to deleted. It keeps its owner, type and number; '
         'times, counts and what it copies from owner, auction and state are set by triggers; '
-        'pending changes are decided at POST /admin/moderation/:id/decide, or in the SQL editor by '
-        'select private.decide_property(id, true or false, reason, version).'),
+        'pending changes are decided by a row of admin_acts with act approve_changes or '
+        'reject_changes.'),
       ('public.price_history', '', '', '{}',
         'The history of prices is what happened: change price of the listing.'),
       ('public.auctions', '', '', '{}',
@@ -27986,6 +27583,9 @@ begin
         'What people were told stays: a notification goes by itself when its time is over.'),
       ('public.admins', '', 'insert, delete', '{role}',
         'To make another account an admin add a row for it, then delete this one.'),
+      ('public.admin_acts', '', 'insert', '{}',
+        'What was done stays: add another row for the act that undoes it, which '
+        'admin_act_kinds.undone_by names.'),
       ('public.audit', '', '', '{}',
         'The audit trail is written by what admins do; nobody can change it.'),
       ('public.reports', 'report', '', '{status,status_reason}',
@@ -28504,6 +28104,64 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
+
+-- What an admin does by a row of admin_acts. note is for every act but the deletion, with which it
+-- would go.
+insert into public.admin_act_kinds (act, target, required, optional, needs, undone_by)
+select listed.act, listed.target, string_to_array(concat_ws(',', 'target', nullif(listed.required, '')), ','),
+  string_to_array(listed.optional, ','), listed.needs, listed.undone_by
+from (values
+  ('refund', 'invoice', 'to,reason', 'amount,note',
+    'as target the number of an invoice (or the id of a payment that came after it was paid), to '
+    '(wallet or source) and reason; amount in dinars, or empty for all that is left',
+    'nothing: the money is the person''s'),
+  ('delete_account', 'account', 'reason', '',
+    'as target a phone, email or id, and reason', 'nothing: what was personal is gone at once'),
+  ('suspend_account', 'account', 'reason', 'until,note',
+    'as target a phone, email or id, and reason; until, or empty for good', 'activate_account'),
+  ('ban_account', 'account', 'reason', 'note',
+    'as target a phone, email or id, and reason', 'activate_account'),
+  ('activate_account', 'account', 'reason', 'note',
+    'as target a phone, email or id, and reason', 'suspend_account or ban_account'),
+  ('approve', 'listing', 'version', 'reason,note',
+    'as target a listing that waits («KW-102061»), and version as admin_listings_to_review shows it',
+    'suspend'),
+  ('reject', 'listing', 'reason', 'version,note',
+    'as target a listing that waits («KW-102061»), and reason', 'its owner, who submits it again'),
+  ('approve_changes', 'listing', 'version', 'reason,note',
+    'as target a listing whose changes wait («KW-102061»), and version as admin_listings_to_review '
+    'shows it', 'nothing: what it said before is gone'),
+  ('reject_changes', 'listing', 'reason', 'version,note',
+    'as target a listing whose changes wait («KW-102061»), and reason',
+    'nothing: its owner changes it again'),
+  ('suspend', 'listing', 'reason', 'version,note',
+    'as target a listing («KW-102061»), and reason', 'restore'),
+  ('restore', 'listing', '', 'reason,note',
+    'as target a suspended listing («KW-102061»)', 'suspend'),
+  ('verify_identity', 'identity', '', 'reason,note',
+    'as target the id of a company or office that waits, or its licence number', 'suspend_identity'),
+  ('reject_identity', 'identity', 'reason', 'note',
+    'as target the id of a company or office that waits, or its licence number, and reason',
+    'its owner, who asks again'),
+  ('suspend_identity', 'identity', 'reason', 'note',
+    'as target the id of a person''s identity, company or office, or its licence number, and reason',
+    'restore_identity'),
+  ('restore_identity', 'identity', '', 'reason,note',
+    'as target the id of a suspended identity, or its licence number', 'suspend_identity'),
+  ('hide_message', 'message', 'reason', 'note', 'as target the id of a message, and reason',
+    'restore_message, within 180 days; a picture does not come back'),
+  ('restore_message', 'message', '', 'reason,note', 'as target the id of a hidden message',
+    'hide_message'),
+  ('uphold', 'report', 'reason', 'note',
+    'as target the id of a report, and reason, which whom it is about reads',
+    'nothing: the listing is restored with restore, a message with restore_message, a review by '
+    'emptying reviews.hidden_at'),
+  ('dismiss', 'report', '', 'reason,note', 'as target the id of a report',
+    'nothing: somebody else may report it again')
+) as listed (act, target, required, optional, needs, undone_by)
+on conflict (act) do update set
+  target = excluded.target, required = excluded.required, optional = excluded.optional,
+  needs = excluded.needs, undone_by = excluded.undone_by;
 
 reset edits.by;
 

@@ -1,0 +1,137 @@
+-- What a row of admin_acts needs, and what its target means.
+
+create function private.typed(value text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select nullif(btrim(regexp_replace(
+    private.ascii_digits(private.tidy(value)), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]', '', 'g')),
+    '')
+$$;
+comment on function private.typed is
+  'What somebody typed or copied, on one line, with ASCII digits and without marks of direction.';
+
+create function private.phone_of(typed text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select '+965' || substring(regexp_replace(typed, '[ ().-]', '', 'g')
+    from '^(?:(?:\+|00)?965)?([569][0-9]{7})$')
+$$;
+comment on function private.phone_of is
+  'A Kuwaiti mobile as accounts have it, however it was typed; null for all else.';
+
+create function private.phone_forms(phone text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select forms || ' ' || translate(forms, '0123456789', '٠١٢٣٤٥٦٧٨٩')
+  from (
+    select concat_ws(' ', phone, '00' || substr(phone, 2), '+965', local, '+965',
+      left(local, 4), right(local, 4)) as forms
+    from (select substr(phone, 5) as local) as number
+  ) as written
+$$;
+comment on function private.phone_forms is
+  'A phone in the forms in which people type it, to be searched.';
+
+create function private.find_target(kind text, typed text) returns uuid[]
+  language plpgsql
+  stable
+  security definer -- reads what belongs to others, for an admin
+  set search_path = ''
+as $$
+declare
+  given_id constant uuid := case when pg_input_is_valid(typed, 'uuid') then typed::uuid end;
+  compact constant text := upper(replace(typed, ' ', ''));
+  ref constant integer := substring(compact from '^(?:KW-?)?([0-9]{1,9})$');
+begin
+  return case kind
+    when 'account' then array(
+      select accounts.id from public.accounts
+      where not private.is_decoy(accounts)
+        and (accounts.id = given_id or accounts.email = lower(typed)
+          or accounts.phone = private.phone_of(typed))
+      union
+      select identities.account_id from public.identities where identities.id = given_id
+    )
+    when 'identity' then array(
+      select identities.id from public.identities where identities.id = given_id
+      union
+      select organisations.identity_id from public.organisations
+      join public.identities on identities.id = organisations.identity_id
+      where organisations.licence_no = compact and identities.status <> 'closed'
+    )
+    when 'listing' then array(
+      select properties.id from public.properties
+      where (properties.id = given_id or properties.ref_no = ref)
+        and properties.status <> 'deleted'
+    )
+    when 'invoice' then array(
+      select invoices.id from public.invoices
+      where invoices.id = given_id or invoices.number = compact
+      union
+      -- A payment that came after its invoice was paid is refunded by itself.
+      select payments.id from public.payments
+      where payments.id = given_id and payments.state = 'surplus'
+    )
+    when 'message' then array(select messages.id from public.messages where messages.id = given_id)
+    when 'report' then array(select reports.id from public.reports where reports.id = given_id)
+  end;
+end
+$$;
+comment on function private.find_target is
+  'What an act means by its target: all that it fits.';
+
+create function private.check_act(act public.admin_acts, kind public.admin_act_kinds) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  given constant jsonb := to_jsonb(act);
+  name text;
+begin
+  foreach name in array '{target,amount,to,until,version,reason,note}'::text[] loop
+    if given ->> name is null and name = any (kind.required) then
+      perform private.refuse_by_hand(
+        format('%s is missing. %s needs %s.', name, kind.act, kind.needs));
+    elsif given ->> name is not null and name <> all (kind.required || kind.optional) then
+      perform private.refuse_by_hand(
+        format('Leave %s empty. %s needs %s.', name, kind.act, kind.needs));
+    end if;
+  end loop;
+end
+$$;
+comment on function private.check_act is
+  'Refuses a row that has not what its act needs, or has what it does not take.';
+
+create function private.refuse_repeated_act(act public.admin_acts) returns void
+  language plpgsql
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+declare
+  earlier public.admin_acts;
+begin
+  -- Whoever does the same at this moment waits here. Taken before all other locks, by acts alone.
+  perform pg_advisory_xact_lock(hashtextextended('act ' || act.target, 0));
+  select * into earlier from public.admin_acts
+  where admin_acts.target = act.target
+    and admin_acts.state <> 'refused'
+    and (act.act <> 'refund' or admin_acts.amount is not distinct from act.amount)
+    and admin_acts.created_at > clock_timestamp() - interval '10 minutes'
+  order by admin_acts.created_at desc
+  limit 1;
+  if (earlier.act, earlier.until) is not distinct from (act.act, act.until) then
+    perform private.refuse_by_hand(format(
+      'The same was done at %s: it is not done twice within 10 minutes.',
+      to_char(earlier.created_at at time zone 'Asia/Kuwait', 'HH24:MI:SS')));
+  end if;
+end
+$$;
+comment on function private.refuse_repeated_act is
+  'Refuses a double click: what was the last that was done to this target, less than 10 minutes '
+  'ago; of refunds each amount by itself.';

@@ -1,0 +1,234 @@
+-- An act is carried out by the insert of its row, in its transaction, by the functions that the
+-- routes call, or the insert is refused with a sentence. Auth and the database know no actor then:
+-- the audit trail has the row's id beside the login, as for every change by hand.
+
+create function private.act_on_account(act public.admin_acts, account_id uuid) returns text
+  language plpgsql
+  security definer -- writes an account of another, for an admin
+  set search_path = ''
+as $$
+begin
+  if act.act = 'delete_account' then
+    perform private.end_account(null, account_id, act.reason);
+    return 'The account is deleted. This cannot be undone.';
+  end if;
+  perform private.decide_account(null, account_id, case act.act
+    when 'suspend_account' then 'suspended' when 'ban_account' then 'banned' else 'active' end,
+    act.reason, act.until);
+  return (
+    select concat('The account is ', accounts.status,
+      ' until ' || to_char(accounts.suspended_until at time zone 'Asia/Kuwait',
+        'YYYY-MM-DD HH24:MI'), '.')
+    from public.accounts where accounts.id = act_on_account.account_id
+  );
+end
+$$;
+comment on function private.act_on_account is 'Carries out an act about an account.';
+
+create function private.act_on_listing(act public.admin_acts, property_id uuid) returns text
+  language plpgsql
+  security definer -- writes a listing of another, for an admin
+  set search_path = ''
+as $$
+declare
+  decision constant text := split_part(act.act, '_', 1);
+  of_changes constant boolean := act.act like '%_changes';
+  property public.properties;
+  waits text;
+begin
+  select * into property from public.properties where properties.id = property_id;
+  waits := case when property.status = 'pending_review' then 'listing'
+    when property.pending_changes is not null then 'changes' else 'nothing' end;
+  if decision in ('approve', 'reject')
+    and (waits = 'nothing' or of_changes <> (waits = 'changes')) then
+    perform private.refuse_by_hand(case waits
+      when 'listing'
+        then format('The listing itself waits, not changes of it: the act is %s.', decision)
+      when 'changes'
+        then format('Changes of it wait, not the listing itself: the act is %s_changes.', decision)
+      else format('Neither it, which is %s, nor a change of it waits for a decision.',
+        property.status) end);
+  end if;
+  perform private.moderate_property(property, decision, act.reason, act.version);
+  return (
+    select concat('The listing KW-', properties.ref_no, ' is ', properties.status,
+      case when of_changes then case decision
+        when 'approve' then ', its changes are shown' else ', its changes are gone' end end, '.')
+    from public.properties where properties.id = act_on_listing.property_id
+  );
+end
+$$;
+comment on function private.act_on_listing is 'Carries out an act about a listing or its changes.';
+
+create function private.act_on_message(act public.admin_acts, message_id uuid) returns text
+  language plpgsql
+  security definer -- writes a message of others, for an admin
+  set search_path = ''
+as $$
+declare
+  message public.messages;
+begin
+  select * into message from public.messages where messages.id = message_id;
+  if (act.act = 'hide_message') = (message.hidden_at is not null) then
+    perform private.refuse_by_hand(case act.act
+      when 'hide_message' then 'It is hidden already.' else 'It is not hidden.' end);
+  elsif message.hidden_at <= now() - interval '180 days' then
+    perform private.refuse_by_hand(
+      'It was hidden more than 180 days ago: what it said is deleted.');
+  elsif act.act = 'hide_message' then
+    perform private.audit('message.hidden', 'message', message_id, act.reason);
+    perform private.hide_message(message_id);
+    return 'Neither side sees what it says.' || case when message.media_id is not null
+      then ' Its picture is removed, which cannot be undone.' else '' end;
+  end if;
+  perform private.audit('message.shown', 'message', message_id, act.reason);
+  perform private.show_message(message_id);
+  return 'Both sides see it again.' || case when message.media_id is not null
+    then ' Its picture does not come back.' else '' end;
+end
+$$;
+comment on function private.act_on_message is 'Carries out an act about a message.';
+
+create function private.do_act(act public.admin_acts, kind text, target_id uuid) returns text
+  language plpgsql
+  security definer -- does what an admin may, for whoever writes the closed table
+  set search_path = ''
+as $$
+begin
+  if act.reason is not null then
+    act.reason := private.tidy_reason(act.reason);
+  end if;
+  case kind
+    when 'account' then return private.act_on_account(act, target_id);
+    when 'listing' then return private.act_on_listing(act, target_id);
+    when 'message' then return private.act_on_message(act, target_id);
+    when 'identity' then
+      return format('The identity is %s.', private.moderate_identity(
+        private.lock_identity_to_decide(target_id, null),
+        case act.act when 'verify_identity' then 'approve' else split_part(act.act, '_', 1) end,
+        act.reason) ->> 'status');
+    when 'report' then
+      return format('The report is %s, with all others about the same.', private.moderate_report(
+        private.lock_report(target_id), act.act, act.reason) ->> 'status');
+    else -- a refund: of an invoice, or of a payment that came after it was paid
+      perform private.make_refund(null, act.id, invoices.id, act.amount, act."to",
+        act.reason, nullif(target_id, invoices.id), true)
+      from public.invoices
+      where invoices.id = coalesce(
+        (select payments.invoice_id from public.payments where payments.id = target_id), target_id);
+      return (
+        select format('%s KWD to the %s%s. This cannot be undone.',
+          private.kwd_text(refunds.amount), refunds.destination,
+          case refunds.state when 'requested' then ', once its provider has answered' else '' end)
+        from public.refunds where refunds.id = act.id
+      );
+  end case;
+end
+$$;
+comment on function private.do_act is 'Carries out an act, and says what became of it.';
+
+create function private.account_of_target(kind text, target_id uuid) returns uuid
+  language plpgsql
+  stable
+  security definer -- reads what belongs to others, for an admin
+  set search_path = ''
+as $$
+begin
+  return case kind
+    when 'account' then account_of_target.target_id
+    when 'identity' then (
+      select identities.account_id from public.identities
+      where identities.id = account_of_target.target_id
+    )
+    when 'listing' then (
+      select identities.account_id from public.properties
+      join public.identities on identities.id = properties.owner_identity_id
+      where properties.id = account_of_target.target_id
+    )
+    when 'message' then (
+      select participants.account_id from public.messages
+      join public.participants on participants.conversation_id = messages.conversation_id
+        and participants.identity_id = messages.sender_identity_id
+      where messages.id = account_of_target.target_id
+    )
+    when 'report' then (
+      select (private.admin_report_json(reports) -> 'target' ->> 'accountId')::uuid
+      from public.reports where reports.id = account_of_target.target_id
+    )
+    else (
+      select invoices.account_id from public.invoices
+      left join public.payments
+        on payments.invoice_id = invoices.id and payments.id = account_of_target.target_id
+      where invoices.id = account_of_target.target_id or payments.id is not null
+    )
+  end;
+end
+$$;
+comment on function private.account_of_target is 'The account that an act is about.';
+
+create function private.carry_out_act() returns trigger
+  language plpgsql
+  security definer -- as do_act
+  set search_path = ''
+as $$
+declare
+  kind public.admin_act_kinds;
+  fits uuid[];
+  state text;
+  said text;
+  detail text;
+begin
+  new.act := private.typed(new.act);
+  new.target := private.typed(new.target);
+  new."to" := lower(private.typed(new."to"));
+  new.reason := private.tidy(new.reason);
+  new.note := nullif(btrim(new.note), '');
+  select * into kind from public.admin_act_kinds where admin_act_kinds.act = new.act;
+  if kind.act is null then
+    perform private.refuse_by_hand('act is one of these: ' || (
+      select string_agg(admin_act_kinds.act, ', ' order by admin_act_kinds.act)
+      from public.admin_act_kinds
+    ) || '.');
+  end if;
+  perform private.check_act(new, kind);
+  fits := private.find_target(kind.target, new.target);
+  if cardinality(fits) <> 1 then
+    perform private.refuse_by_hand(case fits
+      when '{}' then format('No %s is found by "%s". %s needs %s.', kind.target, new.target,
+        kind.act, kind.needs)
+      else format('"%s" fits more than one %s: type the id, %s.', new.target, kind.target,
+        array_to_string(fits, ' or ')) end);
+  end if;
+  new.target := fits[1];
+  perform private.refuse_repeated_act(new);
+
+  new.id := gen_random_uuid();
+  new.created_at := clock_timestamp();
+  new.account_id := private.account_of_target(kind.target, fits[1]);
+  perform set_config('audit.act', new.id::text, true);
+  new.result := private.do_act(new, kind.target, fits[1]);
+  perform set_config('audit.act', '', true);
+  new.state := case when exists (
+    select from public.refunds where refunds.id = new.id and refunds.state = 'requested'
+  ) then 'waiting' else 'done' end;
+  new.done_at := case new.state when 'done' then clock_timestamp() end;
+  return new;
+exception
+  when others then
+    get stacked diagnostics
+      state = returned_sqlstate, said = message_text, detail = pg_exception_detail;
+    if state like 'PT%' and said ~ '^[a-z_]+$' then -- a code of the contract
+      raise exception using errcode = state, hint = said, message = format('Not done, %s%s.',
+        replace(said, '_', ' '),
+        ': ' || (select string_agg(concat_ws(' ', field ->> 'path', field ->> 'code'), ', ')
+          from jsonb_path_query(detail::jsonb, '$.fields[*]') as field));
+    end if;
+    raise;
+end
+$$;
+comment on function private.carry_out_act is
+  'Carries out the act of a new row and sets what the service says of it, whatever was sent.';
+
+create trigger acts_are_carried_out
+  before insert on public.admin_acts
+  for each row execute function private.carry_out_act();

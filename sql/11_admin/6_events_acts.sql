@@ -1,0 +1,26 @@
+-- What becomes of an act that waits: the refund with its id is settled or rejected by its provider.
+
+create function private.on_refund_of_act_answered() returns trigger
+  language plpgsql
+  security definer -- writes a closed table, for whoever takes in the answer
+  set search_path = ''
+as $$
+begin
+  update public.admin_acts
+  set state = case new.state when 'settled' then 'done' else 'refused' end,
+      result = case new.state
+        when 'settled'
+          then private.kwd_text(new.amount) || ' KWD to the source. This cannot be undone.'
+        else 'The provider refused it: the money stays where it was.' end,
+      done_at = clock_timestamp()
+  where admin_acts.id = new.id and admin_acts.state = 'waiting';
+  return null;
+end
+$$;
+comment on function private.on_refund_of_act_answered is
+  'A refund that an act asked for has its answer; one that was rejected is an alarm as well.';
+
+create trigger refunds_end_their_acts
+  after update of state on public.refunds
+  for each row when (old.state = 'requested' and new.state <> 'requested')
+  execute function private.on_refund_of_act_answered();

@@ -1,0 +1,24 @@
+-- Acts that wait for too long.
+
+create function private.report_waiting_acts() returns bigint
+  language plpgsql
+  security definer -- raises and settles alarms, for the job
+  set search_path = ''
+as $$
+begin
+  update private.alarms set settled_at = now(), settled_note = 'it waits no longer'
+  where alarms.kind = 'act_waiting' and alarms.settled_at is null and not exists (
+    select from public.admin_acts
+    where admin_acts.id::text = alarms.subject_id and admin_acts.state = 'waiting'
+  );
+  perform private.raise_alarm('act_waiting', admin_acts.id::text,
+    jsonb_build_object('act', admin_acts.act, 'since', admin_acts.created_at))
+  from public.admin_acts
+  where admin_acts.state = 'waiting' and admin_acts.created_at < now() - interval '24 hours';
+  return 0; -- as often as it is called, there is nothing left to do
+end
+$$;
+comment on function private.report_waiting_acts is
+  'Job: an act that has waited for a day is an alarm until it waits no longer.';
+
+grant execute on function private.report_waiting_acts to backend;

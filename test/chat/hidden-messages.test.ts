@@ -1,0 +1,245 @@
+/** A message that an admin hides: by upholding a report about it, or by a row of admin_acts. */
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createChat } from '../../client/src/chat/index.ts'
+import { createClient } from '../../client/src/index.ts'
+import { auditOf, signUpAdmin } from '../support/admins.ts'
+import { closeClients, joinAs } from '../support/channels.ts'
+import { asCaller, database, type Person, projectUrl } from '../support/client.ts'
+import {
+  listEntry,
+  messagesPage,
+  postMessage,
+  startConversation,
+  textMessage,
+} from '../support/conversations.ts'
+import { drain, runJobs } from '../support/jobs.ts'
+import { notificationsOf } from '../support/notifications.ts'
+import { jpeg } from '../support/pictures.ts'
+import { uploadPictures } from '../support/uploads.ts'
+import { waitUntil } from '../support/wait.ts'
+import { act, byHand, why } from '../admin/studio.ts'
+import { socketOf } from './sockets.ts'
+
+let a: Person
+let b: Person
+let conversationId: string
+beforeEach(async () => {
+  ;({ a, b, conversationId } = await startConversation())
+})
+afterEach(closeClients)
+
+const words = 'حوّل المبلغ إلى هذا الحساب'
+const topicOf = async (person: Person) => (await person.get('/auth/me')).body.realtimeTopic
+const hide = (id: string) => act({ act: 'hide_message', target: id, reason: why })
+const restore = (id: string) => act({ act: 'restore_message', target: id })
+
+/** All that a person is shown of the conversation, as text. */
+async function seenBy(person: Person) {
+  const answers = await Promise.all([
+    messagesPage(person, conversationId),
+    person.get('/conversations'),
+    person.get(`/conversations/${conversationId}`),
+    person.get('/notifications'),
+  ])
+  return JSON.stringify(answers)
+}
+
+test('nothing is left of it for either side, but its place', async () => {
+  const { body: sent } = await postMessage(a, conversationId, words)
+  await postMessage(b, conversationId, textMessage('لماذا؟', { replyToId: sent.id }))
+  const { body: last } = await postMessage(a, conversationId, words)
+  for (const { id } of [sent, last]) await hide(id)
+  for (const person of [a, b]) {
+    const { items } = await messagesPage(person, conversationId)
+    expect(items).toMatchObject([
+      { id: sent.id, seq: 1, body: '', mediaUrl: null, hidden: true },
+      { seq: 2, body: 'لماذا؟', replyToId: sent.id },
+      { id: last.id, seq: 3, body: '', hidden: true },
+    ])
+    expect(items[1].hidden).toBeUndefined()
+    expect((await listEntry(person, conversationId)).lastMessage)
+      .toMatchObject({ id: last.id, seq: 3, preview: 'رسالة محجوبة', hidden: true })
+    expect(await seenBy(person)).not.toContain(words)
+    // Nor past the API.
+    await asCaller(person, async (client) => {
+      const { rows } = await client.query(
+        'select seq from public.messages where conversation_id = $1',
+        [conversationId],
+      )
+      expect(rows).toEqual([{ seq: '2' }])
+    })
+  }
+  expect(await notificationsOf(b, 'message_new')).toMatchObject([
+    { bodyAr: 'رسالتان جديدتان: رسالة محجوبة', bodyEn: '2 new messages: Hidden message' },
+  ])
+  // It is still what it was to who counts and who sends it again.
+  expect((await listEntry(b, conversationId)).unread).toBe(2)
+  const again = await postMessage(a, conversationId, {
+    clientMessageId: last.clientMessageId,
+    type: 'text',
+    body: words,
+  })
+  expect(again).toMatchObject({ status: 200, body: { id: last.id, body: '', hidden: true } })
+})
+
+test('the export of the other side has it without its words, its sender’s with them', async () => {
+  const { body: { id } } = await postMessage(a, conversationId, words)
+  await hide(id)
+  const exported = async (person: Person) =>
+    (await person.get('/auth/me/export')).body.identities[0].conversations[0].messages
+  expect(await exported(b)).toMatchObject([{ seq: 1, mine: false, body: '', hidden: true }])
+  expect(await exported(a)).toMatchObject([{ seq: 1, mine: true, body: words, hidden: true }])
+})
+
+describe('both sides hear of it', () => {
+  test('over the channels of their accounts, by the gateway and in the client', async () => {
+    await postMessage(a, conversationId)
+    const [channel, own] = await Promise.all([
+      joinAs(b, await topicOf(b)),
+      joinAs(a, await topicOf(a)),
+    ])
+    const [joined, only, out] = [await socketOf(b), await socketOf(b), await socketOf(b)]
+    await joined.join(conversationId)
+    await out.join(conversationId)
+    await out.leave(conversationId)
+    const chat = createChat(createClient({
+      url: projectUrl,
+      accessToken: () => Promise.resolve(b.accessToken),
+    }))
+    const heard: object[] = []
+    chat.on('message_hidden', (hidden) => heard.push(hidden))
+    try {
+      await chat.join(conversationId, { afterSeq: 1 })
+      let received = 0
+      chat.on('new_message', () => received++)
+      const { body: { id, seq } } = await postMessage(a, conversationId, words)
+      // From then on they hear the channel of the account.
+      await waitUntil(
+        'all have it',
+        () =>
+          joined.messages().length > 0 && only.events('conversation_updated').length > 0 &&
+          received > 0,
+      )
+      await hide(id)
+      const hidden = { conversationId, id, seq }
+      expect(await channel.waitFor('message_hidden'))
+        .toEqual([{ ...hidden, identityId: b.identityId }])
+      expect(await own.waitFor('message_hidden'))
+        .toEqual([{ ...hidden, identityId: a.identityId }])
+      // Who hears it reads what is left.
+      expect((await messagesPage(b, conversationId)).items).toMatchObject([{ seq: 1 }, {
+        hidden: true,
+      }])
+      for (const socket of [joined, only]) {
+        await waitUntil('a socket hears it', () => socket.events('message_hidden').length > 0)
+        expect(socket.events('message_hidden')).toEqual([hidden])
+      }
+      await waitUntil('the client hears it', () => heard.length > 0)
+      expect(heard).toEqual([hidden])
+      expect(out.events('message_hidden')).toEqual([])
+    } finally {
+      chat.close()
+    }
+  })
+
+  test('but one that the other has blocked', async () => {
+    const { body: { id } } = await postMessage(a, conversationId, words)
+    await b.post(`/blocks/${a.identityId}`)
+    await hide(id)
+    const { rows } = await database().query(
+      `select accounts.id from realtime.messages
+       join public.accounts on accounts.topic::text = messages.topic
+       where messages.event = 'message_hidden' and messages.payload ->> 'id' = $1`,
+      [id],
+    )
+    expect(rows).toEqual([{ id: b.id }])
+  })
+})
+
+test('upholding a report about it hides it, by the route and by hand; dismissing does not', async () => {
+  const admin = await signUpAdmin()
+  const report = async (targetId: string): Promise<string> =>
+    (await b.post('/reports', { targetType: 'message', targetId, reason: 'fraud' })).body.id
+  const texts = ['أولى', 'ثانية', 'ثالثة']
+  const ids: string[] = []
+  for (const text of texts) ids.push((await postMessage(a, conversationId, text)).body.id)
+  const reports = await Promise.all(ids.map(report))
+  await admin.post(`/admin/moderation/${reports[0]}/decide`, { decision: 'uphold', reason: why })
+  await byHand(
+    `update public.reports set status = 'upheld', status_reason = $2 where id = $1`,
+    [reports[1], why],
+  )
+  await admin.post(`/admin/moderation/${reports[2]}/decide`, { decision: 'dismiss' })
+  expect((await messagesPage(b, conversationId)).items).toMatchObject([
+    { body: '', hidden: true },
+    { body: '', hidden: true },
+    { body: 'ثالثة' },
+  ])
+  for (const id of ids.slice(0, 2)) {
+    expect(await auditOf(admin, id)).toMatchObject([{ action: 'message.hidden', reason: why }])
+  }
+  // Whoever decides sees what it says, in the view too.
+  const [last] = [await report((await postMessage(a, conversationId, words)).body.id)]
+  const { rows } = await database().query(
+    'select about, says, account_id from public.admin_reports where id = $1',
+    [last],
+  )
+  expect(rows).toEqual([{ about: 'أحمد العنزي', says: words, account_id: a.id }])
+})
+
+test('restored its words are back, and a picture is not', async () => {
+  const { body: { files: [file] } } = await uploadPictures(a, [jpeg({ width: 40, height: 30 })], {
+    uploadSessionId: randomUUID(),
+  })
+  const { body: picture } = await postMessage(a, conversationId, {
+    clientMessageId: randomUUID(),
+    type: 'image',
+    mediaId: file.mediaId,
+    body: 'الصورة',
+  })
+  const { body: text } = await postMessage(a, conversationId, words)
+  expect((await fetch(picture.mediaUrl)).status).toBe(200)
+  expect((await hide(picture.id)).result).toContain('cannot be undone')
+  await hide(text.id)
+  await expect(hide(text.id)).rejects.toThrow('The same was done at')
+  const { rows: [media] } = await database().query(
+    'select discarded_at, use from public.media where id = $1',
+    [file.mediaId],
+  )
+  expect(media).toEqual({ discarded_at: expect.any(Date), use: null })
+  await waitUntil('its file is removed', async () => {
+    await runJobs()
+    return (await fetch(picture.mediaUrl)).status !== 200
+  })
+  expect(await seenBy(b)).not.toContain('الصورة')
+  expect((await restore(picture.id)).result).toContain('does not come back')
+  expect((await restore(text.id)).result).toBe('Both sides see it again.')
+  expect((await messagesPage(b, conversationId)).items).toMatchObject([
+    { type: 'image', body: 'الصورة', mediaUrl: null },
+    { body: words },
+  ])
+  await expect(restore(text.id)).rejects.toThrow('The same was done at')
+})
+
+test('after 180 days its words are gone, and it does not come back', async () => {
+  const { body: old } = await postMessage(a, conversationId, words)
+  const { body: recent } = await postMessage(a, conversationId, words)
+  for (const [id, days] of [[old.id, 180], [recent.id, 179]]) {
+    await hide(id as string)
+    await database().query(
+      'update public.messages set hidden_at = now() - make_interval(days => $2) where id = $1',
+      [id, days],
+    )
+  }
+  await drain('purge_hidden_words')
+  const { rows } = await database().query(
+    'select body from public.messages where conversation_id = $1 order by seq',
+    [conversationId],
+  )
+  expect(rows).toEqual([{ body: '' }, { body: words }])
+  await expect(restore(old.id)).rejects.toThrow('more than 180 days ago')
+  await restore(recent.id)
+  expect((await messagesPage(a, conversationId)).items.map(({ body }: { body: string }) => body))
+    .toEqual(['', words])
+})
