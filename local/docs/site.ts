@@ -1,14 +1,15 @@
 // The documentation as a static site: the guide, the reference of the API, and how to deploy. It loads
 // nothing from elsewhere; Redoc draws the reference.
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { dirname, join as joinUrl } from 'node:path/posix'
 import { marked } from 'marked'
 import { root } from '../stack/settings.ts'
 
 const renderer = createRequire(import.meta.url).resolve('redoc/bundles/redoc.standalone.js')
 
-/** Pages of docs/ by the name that they have on the site. */
+/** The pages that all others lead to. */
 const guides = {
   'index.html': ['Getting started', 'docs/apps.md'],
   'contract.html': ['Contract', 'docs/contract.md'],
@@ -17,6 +18,18 @@ const guides = {
   'admin.html': ['Admin', 'docs/admin.md'],
   'settings.html': ['Settings', 'docs/settings.md'],
 } as const
+
+/** The areas of the contract, which its own page leads to. */
+const areas = readdirSync(join(root, 'docs/contract')).map((file) => basename(file, '.md'))
+
+/** Every page by the name that it has on the site. */
+const pages: Record<string, readonly [title: string, path: string]> = {
+  ...guides,
+  ...Object.fromEntries(areas.map((area) => [
+    `contract-${area}.html`,
+    [`Contract: ${area}`, `docs/contract/${area}.md`],
+  ])),
+}
 
 const reference = 'reference.html'
 
@@ -56,11 +69,11 @@ function navigation(current: string, descriptions: string): string {
 }
 
 /** Links between pages of docs/ lead to those of the site, where they are on it. */
-const linked = (html: string) =>
-  Object.entries(guides).reduce(
-    (text, [file, [, path]]) => text.replaceAll(`href="${path.slice(5)}`, `href="${file}`),
-    html,
-  )
+const linked = (html: string, from: string) =>
+  html.replace(/(?<=href=")[^":#]+\.md/g, (link) => {
+    const path = joinUrl(dirname(from), link)
+    return Object.keys(pages).find((name) => pages[name]![1] === path) ?? link
+  })
 
 /**
  * A file of the site, or undefined. `descriptions` is where openapi.json lies: beside the pages, or
@@ -75,12 +88,12 @@ ${navigation(reference, descriptions)}
   required-props-first="true" json-sample-expand-level="2" schema-expansion-level="0"></redoc>
 <script src="redoc.js"></script>`
   }
-  if (!Object.hasOwn(guides, name)) return undefined
-  const [title, path] = guides[name as keyof typeof guides]
+  if (!Object.hasOwn(pages, name)) return undefined
+  const [title, path] = pages[name]!
   const page = marked.parse(readFileSync(join(root, path), 'utf8'), { async: false })
   return `${head(title, style)}
 ${navigation(name, descriptions)}
-<main>${linked(page)}</main>`
+<main>${linked(page, path)}</main>`
 }
 
-export const siteFiles = [...Object.keys(guides), reference, 'redoc.js']
+export const siteFiles = [...Object.keys(pages), reference, 'redoc.js']
