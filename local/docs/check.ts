@@ -1,5 +1,5 @@
-// Part of npm run check: generated pages are current, what is cited is there, and the environment is
-// read where it is declared.
+// Part of npm run check: generated pages are current, what is cited is there, the contract can be
+// scanned, and the environment is read where it is declared.
 import { wrongCitations } from './citations.ts'
 import { undeclaredReads } from './environment.ts'
 import { files } from './files.ts'
@@ -9,6 +9,14 @@ const stale = Object.entries(pages)
   .filter(([path, text]) => files.find((file) => file.path === path)?.text !== text)
   .map(([path]) => `${path} is not current: npm run docs`)
 
-const faults = [...stale, ...wrongCitations(), ...undeclaredReads()]
+/** A rule a line. */
+const long = files.filter(({ path }) => path.startsWith('docs/contract'))
+  .flatMap(({ path, text }) =>
+    text.split('\n').flatMap((line, index) =>
+      [...line].length > 240 ? `${path}:${index + 1} is over 240 characters: one rule a line` : []
+    )
+  )
+
+const faults = [...stale, ...wrongCitations(), ...long, ...undeclaredReads()]
 for (const fault of faults) console.error(fault)
 process.exitCode = faults.length ? 1 : 0

@@ -11,7 +11,10 @@ const [, untested = ''] = /^## Cases without a test$(.*?)^## /ms.exec(cases) ?? 
 /** Cases have a heading each; promises, checks and figures a row. */
 const caseIds = matches(cases, /^#### ([A-Z]+-\d\d) /gm)
 const codes = new Set([...caseIds, ...matches(cases, /^\| ([A-Z]+-\d\d) \|/gm)])
-const sections = new Set(matches(textOf('docs/contract.md'), /^## (\d+)\. /gm))
+const sections = new Set(
+  files.filter(({ path }) => path.startsWith('docs/contract'))
+    .flatMap(({ text }) => matches(text, /^## (\d+)\. /gm)),
+)
 
 const code = /\b(?!CRC|UTF)[A-Z]{1,6}-\d\d\b/g
 const section = /contract(?:\.md\))?[, (]+section (\d+)/g
@@ -30,7 +33,7 @@ function wrongIn({ path, text }: File): string[] {
       if (!codes.has(name)) wrong.push(`${at}: docs/cases.md has no ${name}`)
     }
     for (const [, number] of line.matchAll(section)) {
-      if (!sections.has(number!)) wrong.push(`${at}: docs/contract.md has no section ${number}`)
+      if (!sections.has(number!)) wrong.push(`${at}: docs/contract has no section ${number}`)
     }
     const [words] = path !== 'local/docs/citations.ts' && vague.exec(line) || []
     if (words) wrong.push(`${at}: "${words}": say (contract, section …)`)

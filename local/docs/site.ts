@@ -1,14 +1,15 @@
 // The documentation as a static site: the guide, the reference of the API, and how to deploy. It loads
 // nothing from elsewhere; Redoc draws the reference.
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { dirname, join as joinUrl } from 'node:path/posix'
 import { root } from '../stack/settings.ts'
 import { readPage, type Section } from './sections.ts'
 
 const renderer = createRequire(import.meta.url).resolve('redoc/bundles/redoc.standalone.js')
 
-/** Pages of docs/ by the name that they have on the site. */
+/** The pages that all others lead to. */
 const guides = {
   'index.html': ['Getting started', 'docs/apps.md'],
   'contract.html': ['Contract', 'docs/contract.md'],
@@ -17,6 +18,18 @@ const guides = {
   'admin.html': ['Admin', 'docs/admin.md'],
   'settings.html': ['Settings', 'docs/settings.md'],
 } as const
+
+/** The areas of the contract, which its own page leads to. */
+const areas = readdirSync(join(root, 'docs/contract')).map((file) => basename(file, '.md'))
+
+/** Every page by the name that it has on the site. */
+const pages: Record<string, readonly [title: string, path: string]> = {
+  ...guides,
+  ...Object.fromEntries(areas.map((area) => [
+    `contract-${area}.html`,
+    [`Contract: ${area}`, `docs/contract/${area}.md`],
+  ])),
+}
 
 const reference = 'reference.html'
 
@@ -73,15 +86,15 @@ function contents(sections: Section[]): string {
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
 /** Links between pages of docs/ lead to those of the site, where they are on it. */
-const linked = (html: string) =>
-  Object.entries(guides).reduce(
-    (text, [file, [, path]]) => text.replaceAll(`href="${path.slice(5)}`, `href="${file}`),
-    html,
-  )
+const linked = (html: string, from: string) =>
+  html.replace(/(?<=href=")[^":#]+\.md/g, (link) => {
+    const path = joinUrl(dirname(from), link)
+    return Object.keys(pages).find((name) => pages[name]![1] === path) ?? link
+  })
 
 /** Where every section of the guides is, for the search. */
 const searchIndex = () =>
-  Object.entries(guides).flatMap(([file, [page, path]]) =>
+  Object.entries(pages).flatMap(([file, [page, path]]) =>
     readPage(textOf(path)).sections.map(({ id, title, blocks }) => ({
       file,
       page,
@@ -107,18 +120,18 @@ ${header(reference, descriptions)}
 <script src="redoc.js"></script>
 ${script(descriptions)}`
   }
-  if (!Object.hasOwn(guides, name)) return undefined
-  const [title, path] = guides[name as keyof typeof guides]
+  if (!Object.hasOwn(pages, name)) return undefined
+  const [title, path] = pages[name]!
   const { html, sections } = readPage(textOf(path))
   return `${head(title)}
 ${header(name, descriptions)}
 <div class="page">${contents(sections)}
-<main>${linked(html)}</main></div>
+<main>${linked(html, path)}</main></div>
 ${script(descriptions)}`
 }
 
 export const siteFiles = [
-  ...Object.keys(guides),
+  ...Object.keys(pages),
   reference,
   'redoc.js',
   'site.js',

@@ -38,7 +38,8 @@ begin
 end
 $$;
 comment on function private.search_text is
-  'A text as searches compare it; the rule is written at the head of sql/01_base/2_rules_text.sql.';
+  'A text as searches compare it; the rule is written at the head of '
+  'sql/01_base/2_rules_search_text.sql.';
 
 create function private.search_words(value text) returns text[]
   language plpgsql

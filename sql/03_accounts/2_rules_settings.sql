@@ -1,16 +1,15 @@
 -- What settings do: which messages somebody gets and when, what others may see.
 
-create function private.notification_channels()
-  returns table (channel text, enabled boolean)
+create function private.notification_channels() returns table (channel text)
   language sql
   immutable
   rows 4
   set search_path = ''
 as $$
-  values ('push', true), ('inApp', true), ('sms', false), ('email', false)
+  values ('push'), ('inApp'), ('sms'), ('email')
 $$;
 comment on function private.notification_channels is
-  'The channels of notifications, and whether each is on by default.';
+  'The channels of notifications; private.wants says which are on by default.';
 
 create function private.wants(chosen public.account_settings, category text, channel text)
   returns boolean
@@ -24,8 +23,8 @@ begin
 end
 $$;
 comment on function private.wants is
-  'Whether notifications of a category are wanted on a channel; defaults as in '
-  'notification_channels.';
+  'Whether notifications of a category are wanted on a channel: push and inApp unless chosen '
+  'otherwise.';
 
 create function private.after_quiet_hours(at timestamptz, quiet_from time, quiet_to time)
   returns timestamptz

@@ -79,9 +79,8 @@ begin
     ),
     'notifications', (
       select json_object_agg(categories.code, (
-        select json_object_agg(channels.channel, coalesce(
-          (chosen.notifications -> categories.code ->> channels.channel)::boolean,
-          channels.enabled))
+        select json_object_agg(
+          channels.channel, private.wants(chosen, categories.code, channels.channel))
         from private.notification_channels() as channels
       ) order by categories.position)
       from public.vocabularies as categories

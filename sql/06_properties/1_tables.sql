@@ -2,7 +2,7 @@
 --
 -- Clients write through functions only. Who sees a listing is in 2_rules_visibility.sql, what a
 -- field may hold in 2_rules_fields.sql, what publishing asks in 2_rules_publishing.sql, and what
--- can be done in which state in 2_rules_actions.sql.
+-- can be done in which state in 2_rules_states.sql.
 
 create sequence private.property_ref_no start 100001;
 
@@ -159,7 +159,7 @@ comment on column public.properties.owner_identity_id is
   'The identity that offers it; never changes.';
 comment on column public.properties.type is 'SALE, RENT or EXCHANGE; fixed once published.';
 comment on column public.properties.status is
-  'Its state; 2_rules_actions.sql has the ways from one to another.';
+  'Its state; 2_rules_states.sql has the ways from one to another.';
 comment on column public.properties.status_reason is
   'Why it was rejected or suspended, for the owner.';
 comment on column public.properties.suspended_from is

@@ -1,7 +1,59 @@
--- What the state of a listing brings with it, whoever sets it: an owner's act, an admin's decision,
--- or somebody in Studio who changes the status alone. A time that was given is kept, one that was
--- not is filled in here, and what is impossible is refused with a sentence.
+-- The states of a listing: what its owner can do in which, and what a state brings with it.
+--
+--   draft -> active, or pending_review -> active or rejected; a rejected one can be published again
+--   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active for 90 days
+--   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
 
+create function private.property_actions()
+  returns table (action text, from_statuses text[], only_type text)
+  language sql
+  immutable
+  rows 10
+  set search_path = ''
+as $$
+  values
+    ('publish', '{draft,rejected}'::text[], null),
+    ('pause', '{active}', null),
+    ('resume', '{paused}', null),
+    ('renew', '{expired}', null),
+    ('archive',
+      '{draft,pending_review,active,rejected,paused,sold,rented,exchanged,expired}', null),
+    ('restore', '{archived}', null),
+    ('mark-sold', '{active}', 'SALE'),
+    ('mark-rented', '{active}', 'RENT'),
+    ('mark-exchanged', '{active}', 'EXCHANGE'),
+    ('confirm-available', '{active}', null)
+$$;
+comment on function private.property_actions is
+  'What an owner can do to a listing, from which states, and for which type only.';
+
+create function private.allowed_actions(property public.properties) returns text[]
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select array(
+    select actions.action from private.property_actions() as actions
+    where property.status = any (actions.from_statuses)
+      and coalesce(actions.only_type = property.type, true)
+      and (actions.action <> 'renew' or property.expires_at > now() - interval '90 days')
+  )
+$$;
+comment on function private.allowed_actions is 'What the owner can do to a listing now.';
+
+create function private.refuse_action(property public.properties) returns void
+  language sql
+  set search_path = ''
+as $$
+  select private.refuse(409, 'property_state_conflict', jsonb_build_object(
+    'from', property.status, 'allowed', private.allowed_actions(property)))
+$$;
+comment on function private.refuse_action is
+  '409 property_state_conflict, with the state of the listing and what can be done in it.';
+
+-- What a state brings with it, whoever sets it: an owner's act, an admin's decision, or somebody in
+-- Studio who changes the status alone. A time that was given is kept, one that was not is filled in
+-- here, and what is impossible is refused with a sentence.
 create function private.enter_property_state() returns trigger
   language plpgsql
   security definer -- reads the owner's plan and listings

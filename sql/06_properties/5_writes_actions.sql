@@ -1,4 +1,4 @@
--- What an owner does to a listing; which action is allowed when is in 2_rules_actions.sql.
+-- What an owner does to a listing; which action is allowed when is in 2_rules_states.sql.
 
 create function private.act_on_property(property_id uuid, action text) returns json
   language plpgsql

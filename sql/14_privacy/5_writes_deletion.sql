@@ -17,9 +17,8 @@ begin
   perform private.lock_sessions(account_id);
   perform private.lock_account_exclusively(account_id);
   perform private.lock_admins_with(account_id);
-  update public.accounts
-  set status = 'deletion_requested', status_reason = null, suspended_until = null,
-      delete_at = now() + interval '14 days'
+  -- When it is due is set with the state: 03_accounts/2_rules_edits.sql.
+  update public.accounts set status = 'deletion_requested'
   where accounts.id = request_deletion.account_id and private.may_act(accounts)
   returning accounts.delete_at into due;
   return case when due is not null then jsonb_build_object('deleteAt', due) end;

@@ -1035,7 +1035,8 @@ begin
 end
 $$;
 comment on function private.search_text is
-  'A text as searches compare it; the rule is written at the head of sql/01_base/2_rules_text.sql.';
+  'A text as searches compare it; the rule is written at the head of '
+  'sql/01_base/2_rules_search_text.sql.';
 
 create function private.search_words(value text) returns text[]
   language plpgsql
@@ -2770,17 +2771,16 @@ grant execute on function
 
 -- What settings do: which messages somebody gets and when, what others may see.
 
-create function private.notification_channels()
-  returns table (channel text, enabled boolean)
+create function private.notification_channels() returns table (channel text)
   language sql
   immutable
   rows 4
   set search_path = ''
 as $$
-  values ('push', true), ('inApp', true), ('sms', false), ('email', false)
+  values ('push'), ('inApp'), ('sms'), ('email')
 $$;
 comment on function private.notification_channels is
-  'The channels of notifications, and whether each is on by default.';
+  'The channels of notifications; private.wants says which are on by default.';
 
 create function private.wants(chosen public.account_settings, category text, channel text)
   returns boolean
@@ -2794,8 +2794,8 @@ begin
 end
 $$;
 comment on function private.wants is
-  'Whether notifications of a category are wanted on a channel; defaults as in '
-  'notification_channels.';
+  'Whether notifications of a category are wanted on a channel: push and inApp unless chosen '
+  'otherwise.';
 
 create function private.after_quiet_hours(at timestamptz, quiet_from time, quiet_to time)
   returns timestamptz
@@ -3088,9 +3088,8 @@ begin
     ),
     'notifications', (
       select json_object_agg(categories.code, (
-        select json_object_agg(channels.channel, coalesce(
-          (chosen.notifications -> categories.code ->> channels.channel)::boolean,
-          channels.enabled))
+        select json_object_agg(
+          channels.channel, private.wants(chosen, categories.code, channels.channel))
         from private.notification_channels() as channels
       ) order by categories.position)
       from public.vocabularies as categories
@@ -9945,7 +9944,7 @@ grant execute on function
 --
 -- Clients write through functions only. Who sees a listing is in 2_rules_visibility.sql, what a
 -- field may hold in 2_rules_fields.sql, what publishing asks in 2_rules_publishing.sql, and what
--- can be done in which state in 2_rules_actions.sql.
+-- can be done in which state in 2_rules_states.sql.
 
 create sequence private.property_ref_no start 100001;
 
@@ -10102,7 +10101,7 @@ comment on column public.properties.owner_identity_id is
   'The identity that offers it; never changes.';
 comment on column public.properties.type is 'SALE, RENT or EXCHANGE; fixed once published.';
 comment on column public.properties.status is
-  'Its state; 2_rules_actions.sql has the ways from one to another.';
+  'Its state; 2_rules_states.sql has the ways from one to another.';
 comment on column public.properties.status_reason is
   'Why it was rejected or suspended, for the owner.';
 comment on column public.properties.suspended_from is
@@ -10379,103 +10378,6 @@ comment on column private.listed_records.owner_name is
 
 alter table private.listed_records enable row level security;
 create policy "nobody but functions of their owner" on private.listed_records using (false);
-
--- sql/06_properties/2_rules_actions.sql
-
--- What an owner can do to a listing, and in which state.
---
---   draft -> active, or pending_review -> active or rejected; a rejected one can be published again
---   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active for 90 days
---   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
---
--- An action sets the state only: what a state brings with it is in 2_rules_states.sql.
-
-create function private.property_actions()
-  returns table (action text, from_statuses text[], only_type text)
-  language sql
-  immutable
-  rows 10
-  set search_path = ''
-as $$
-  values
-    ('publish', '{draft,rejected}'::text[], null),
-    ('pause', '{active}', null),
-    ('resume', '{paused}', null),
-    ('renew', '{expired}', null),
-    ('archive',
-      '{draft,pending_review,active,rejected,paused,sold,rented,exchanged,expired}', null),
-    ('restore', '{archived}', null),
-    ('mark-sold', '{active}', 'SALE'),
-    ('mark-rented', '{active}', 'RENT'),
-    ('mark-exchanged', '{active}', 'EXCHANGE'),
-    ('confirm-available', '{active}', null)
-$$;
-comment on function private.property_actions is
-  'What an owner can do to a listing, from which states, and for which type only.';
-
-create function private.allowed_actions(property public.properties) returns text[]
-  language sql
-  stable
-  set search_path = ''
-as $$
-  select array(
-    select actions.action from private.property_actions() as actions
-    where property.status = any (actions.from_statuses)
-      and coalesce(actions.only_type = property.type, true)
-      and (actions.action <> 'renew' or property.expires_at > now() - interval '90 days')
-  )
-$$;
-comment on function private.allowed_actions is 'What the owner can do to a listing now.';
-
-create function private.refuse_action(property public.properties) returns void
-  language sql
-  set search_path = ''
-as $$
-  select private.refuse(409, 'property_state_conflict', jsonb_build_object(
-    'from', property.status, 'allowed', private.allowed_actions(property)))
-$$;
-comment on function private.refuse_action is
-  '409 property_state_conflict, with the state of the listing and what can be done in it.';
-
-create function private.lock_own_property(property_id uuid) returns public.properties
-  language plpgsql
-  security definer -- locks a row; clients have no write grant
-  set search_path = ''
-as $$
-declare
-  owner_id uuid := private.lock_identity();
-  property public.properties;
-begin
-  select * into property from public.properties
-  where properties.id = lock_own_property.property_id
-    and properties.owner_identity_id = owner_id
-    and properties.status <> 'deleted'
-  for no key update;
-  if property.id is null then
-    perform private.refuse(404, 'property_not_found');
-  end if;
-  return property;
-end
-$$;
-comment on function private.lock_own_property is
-  'The acting identity''s own listing, locked for a change. 404 property_not_found.';
-
-create function private.lock_editable_property(property_id uuid) returns public.properties
-  language plpgsql
-  set search_path = ''
-as $$
-declare
-  property public.properties := private.lock_own_property(property_id);
-begin
-  if property.status not in ('draft', 'pending_review', 'active', 'rejected', 'paused', 'expired')
-  then
-    perform private.refuse_action(property);
-  end if;
-  return property;
-end
-$$;
-comment on function private.lock_editable_property is
-  'The acting identity''s own listing, locked, in a state in which it may be edited.';
 
 -- sql/06_properties/2_rules_auctions.sql
 
@@ -10942,6 +10844,50 @@ $$;
 comment on function private.apply_fields is
   'A listing with these fields, as parse_property_fields gives them, put in.';
 
+-- sql/06_properties/2_rules_locks.sql
+
+-- The acting identity's own listing, locked for a change.
+
+create function private.lock_own_property(property_id uuid) returns public.properties
+  language plpgsql
+  security definer -- locks a row; clients have no write grant
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.lock_identity();
+  property public.properties;
+begin
+  select * into property from public.properties
+  where properties.id = lock_own_property.property_id
+    and properties.owner_identity_id = owner_id
+    and properties.status <> 'deleted'
+  for no key update;
+  if property.id is null then
+    perform private.refuse(404, 'property_not_found');
+  end if;
+  return property;
+end
+$$;
+comment on function private.lock_own_property is
+  'The acting identity''s own listing, locked for a change. 404 property_not_found.';
+
+create function private.lock_editable_property(property_id uuid) returns public.properties
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  property public.properties := private.lock_own_property(property_id);
+begin
+  if property.status not in ('draft', 'pending_review', 'active', 'rejected', 'paused', 'expired')
+  then
+    perform private.refuse_action(property);
+  end if;
+  return property;
+end
+$$;
+comment on function private.lock_editable_property is
+  'The acting identity''s own listing, locked, in a state in which it may be edited.';
+
 -- sql/06_properties/2_rules_publishing.sql
 
 -- What publishing asks of a listing, what its fields ask of one another, and which changes an admin
@@ -11048,10 +10994,62 @@ comment on function private.unmoderated_fields is 'Of these fields, those that n
 
 -- sql/06_properties/2_rules_states.sql
 
--- What the state of a listing brings with it, whoever sets it: an owner's act, an admin's decision,
--- or somebody in Studio who changes the status alone. A time that was given is kept, one that was
--- not is filled in here, and what is impossible is refused with a sentence.
+-- The states of a listing: what its owner can do in which, and what a state brings with it.
+--
+--   draft -> active, or pending_review -> active or rejected; a rejected one can be published again
+--   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active for 90 days
+--   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
 
+create function private.property_actions()
+  returns table (action text, from_statuses text[], only_type text)
+  language sql
+  immutable
+  rows 10
+  set search_path = ''
+as $$
+  values
+    ('publish', '{draft,rejected}'::text[], null),
+    ('pause', '{active}', null),
+    ('resume', '{paused}', null),
+    ('renew', '{expired}', null),
+    ('archive',
+      '{draft,pending_review,active,rejected,paused,sold,rented,exchanged,expired}', null),
+    ('restore', '{archived}', null),
+    ('mark-sold', '{active}', 'SALE'),
+    ('mark-rented', '{active}', 'RENT'),
+    ('mark-exchanged', '{active}', 'EXCHANGE'),
+    ('confirm-available', '{active}', null)
+$$;
+comment on function private.property_actions is
+  'What an owner can do to a listing, from which states, and for which type only.';
+
+create function private.allowed_actions(property public.properties) returns text[]
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select array(
+    select actions.action from private.property_actions() as actions
+    where property.status = any (actions.from_statuses)
+      and coalesce(actions.only_type = property.type, true)
+      and (actions.action <> 'renew' or property.expires_at > now() - interval '90 days')
+  )
+$$;
+comment on function private.allowed_actions is 'What the owner can do to a listing now.';
+
+create function private.refuse_action(property public.properties) returns void
+  language sql
+  set search_path = ''
+as $$
+  select private.refuse(409, 'property_state_conflict', jsonb_build_object(
+    'from', property.status, 'allowed', private.allowed_actions(property)))
+$$;
+comment on function private.refuse_action is
+  '409 property_state_conflict, with the state of the listing and what can be done in it.';
+
+-- What a state brings with it, whoever sets it: an owner's act, an admin's decision, or somebody in
+-- Studio who changes the status alone. A time that was given is kept, one that was not is filled in
+-- here, and what is impossible is refused with a sentence.
 create function private.enter_property_state() returns trigger
   language plpgsql
   security definer -- reads the owner's plan and listings
@@ -12449,7 +12447,7 @@ grant execute on function
 
 -- sql/06_properties/5_writes_actions.sql
 
--- What an owner does to a listing; which action is allowed when is in 2_rules_actions.sql.
+-- What an owner does to a listing; which action is allowed when is in 2_rules_states.sql.
 
 create function private.act_on_property(property_id uuid, action text) returns json
   language plpgsql
@@ -13466,6 +13464,12 @@ create policy "identities save what they can see" on public.favorites for insert
     identity_id = (select private.identity_id()) and private.may_save(property_id)
   );
 
+grant execute on function private.may_save to authenticated;
+
+-- sql/07_favorites/2_rules.sql
+
+-- Which listings are left out of favorites, and how often one is saved.
+
 create function private.is_withdrawn(property public.properties) returns boolean
   language sql
   immutable
@@ -13492,6 +13496,8 @@ $$;
 comment on function private.property_exists is
   'Whether there is such a listing, and it is not withdrawn.';
 
+grant execute on function private.property_exists to authenticated;
+
 create function private.count_favorite() returns trigger
   language plpgsql
   security definer -- writes a counter of another's row
@@ -13515,25 +13521,6 @@ comment on function private.count_favorite is 'Keeps property_counters.favorites
 create trigger favorites_are_counted
   after insert or delete on public.favorites
   for each row execute function private.count_favorite();
-
-create function private.delete_favorites() returns trigger
-  language plpgsql
-  security definer -- deletes rows of a closed identity
-  set search_path = ''
-as $$
-begin
-  delete from public.favorites where favorites.identity_id = new.id;
-  return null;
-end
-$$;
-comment on function private.delete_favorites is 'Deletes the favorites of a closed identity.';
-
-create trigger identities_forget_their_favorites
-  after update of status on public.identities
-  for each row when (new.status = 'closed' and old.status <> 'closed')
-  execute function private.delete_favorites();
-
-grant execute on function private.may_save, private.property_exists to authenticated;
 
 -- sql/07_favorites/4_reads.sql
 
@@ -13786,6 +13773,27 @@ comment on function api.toggle_favorite is
   'property_not_found, 429.';
 
 grant execute on function private.toggle_favorite, api.toggle_favorite to authenticated;
+
+-- sql/07_favorites/6_events.sql
+
+-- What happens to the favorites of an identity that is closed.
+
+create function private.delete_favorites() returns trigger
+  language plpgsql
+  security definer -- deletes rows of a closed identity
+  set search_path = ''
+as $$
+begin
+  delete from public.favorites where favorites.identity_id = new.id;
+  return null;
+end
+$$;
+comment on function private.delete_favorites is 'Deletes the favorites of a closed identity.';
+
+create trigger identities_forget_their_favorites
+  after update of status on public.identities
+  for each row when (new.status = 'closed' and old.status <> 'closed')
+  execute function private.delete_favorites();
 
 -- sql/08_feed/1_tables.sql
 
@@ -27130,9 +27138,8 @@ begin
   perform private.lock_sessions(account_id);
   perform private.lock_account_exclusively(account_id);
   perform private.lock_admins_with(account_id);
-  update public.accounts
-  set status = 'deletion_requested', status_reason = null, suspended_until = null,
-      delete_at = now() + interval '14 days'
+  -- When it is due is set with the state: 03_accounts/2_rules_edits.sql.
+  update public.accounts set status = 'deletion_requested'
   where accounts.id = request_deletion.account_id and private.may_act(accounts)
   returning accounts.delete_at into due;
   return case when due is not null then jsonb_build_object('deleteAt', due) end;
