@@ -83,7 +83,8 @@ test.runIf(hasStack && hasBrowser)(
       expect(names.slice(0, first.length)).toEqual(first)
 
       await page.getByRole('button', { name: 'New row' }).click()
-      expect(await page.locator('#about').textContent()).toContain('Add a row, and the act is done')
+      await expect.poll(() => page.locator('#about').textContent())
+        .toContain('Add a row, and the act is done')
       expect(await field('act').locator('option').allTextContents()).toEqual(
         expect.arrayContaining([expect.stringContaining('ban_account: ')]),
       )

@@ -1,7 +1,7 @@
 /** Emptying a table locks it and all that follow it before anything is refused: alone. */
 import { expect, test } from 'vitest'
+import { byHand } from '../admin/studio.ts'
 import { database } from '../support/client.ts'
-import { byHand } from './studio.ts'
 
 test('ADM-05 no table is emptied by hand: each refuses with a sentence', async () => {
   const { rows } = await database().query(
@@ -13,5 +13,24 @@ test('ADM-05 no table is emptied by hand: each refuses with a sentence', async (
   for (const { name } of rows) {
     await expect(byHand(`truncate ${name} cascade`), name).rejects
       .toMatchObject({ message: expect.stringMatching(/^[A-Z].{40,}\.$/s) })
+  }
+})
+
+// WAL-04: not even by who may edit what Studio refuses.
+test.each([
+  'public.audit',
+  'public.wallet_entries',
+  'public.wallet_entries, public.wallet_transfers, public.wallets cascade',
+])('no role empties %s', async (tables) => {
+  for (const role of ['anon', 'authenticated', 'service_role', 'postgres']) {
+    const client = await database().connect()
+    try {
+      await client.query(`begin; set local role ${role}`)
+      await expect(client.query(`truncate ${tables}`), role).rejects
+        .toMatchObject({ code: expect.stringMatching(/^(42501|PT4\d\d)$/) })
+    } finally {
+      await client.query('rollback')
+      client.release()
+    }
   }
 })
