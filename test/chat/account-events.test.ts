@@ -10,6 +10,7 @@ import {
   realtime,
 } from '../../client/src/chat/index.ts'
 import { createClient as createApp } from '../../client/src/index.ts'
+import { act, why } from '../admin/studio.ts'
 import { signUpAdmin } from '../support/admins.ts'
 import { chatUrl } from '../support/chat-socket.ts'
 import { type Person, projectUrl, publishableKey, signIn, signUp } from '../support/client.ts'
@@ -42,7 +43,7 @@ const links: Record<string, (person: Person) => Link> = {
   },
 }
 
-const names = ['conversation_updated', 'message_read', 'notification'] as const
+const names = ['conversation_updated', 'message_hidden', 'message_read', 'notification'] as const
 type Name = typeof names[number]
 
 /** How often a device was told to mark its end. */
@@ -109,6 +110,17 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
     await read(b, conversationId)
     await phone.settled()
     expect(phone.heard('message_read')).toEqual([upTo(2), upTo(5)])
+  })
+
+  test('the devices of both hear which message was hidden', async () => {
+    const { a, b, conversationId } = await startConversation()
+    const devices = [await device(a), await device(b)]
+    const { body: { id, seq } } = await postMessage(a, conversationId)
+    await act({ act: 'hide_message', target: id, reason: why })
+    await Promise.all(devices.map((each) => each.settled()))
+    for (const each of devices) {
+      expect(each.heard('message_hidden')).toEqual([{ conversationId, id, seq }])
+    }
   })
 
   test('nobody hears of reading across a block, nor for an identity that may not act', async () => {

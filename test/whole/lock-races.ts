@@ -105,6 +105,7 @@ export async function restore({ one, other, sessions, passwords }: Acquaintances
       [drafted],
     )
     await database().query('delete from public.blocks where account_id = $1', [id])
+    await database().query('delete from public.admin_acts where account_id = $1', [id])
     await makePending(company)
     // Who leaves has to empty the wallet first.
     await database().query(

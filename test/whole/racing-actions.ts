@@ -209,6 +209,27 @@ export const adminActions: Record<string, (whom: Side) => RawRequest[]> = {
   'refunds': ({ paid }) => [refund(paid, 'wallet'), refund(paid, 'wallet')],
 }
 
+/** The same by a row of admin_acts. */
+export const adminActs: Record<string, (whom: Side) => Record<string, unknown>[]> = {
+  'suspends the account': ({ id }) => [{ act: 'suspend_account', target: id, reason }],
+  'bans the account': ({ id }) => [{ act: 'ban_account', target: id, reason }],
+  'suspends and releases the account': ({ id }) => [
+    { act: 'suspend_account', target: id, reason },
+    { act: 'activate_account', target: id, reason },
+  ],
+  'suspends and releases the identity': ({ office }) => [
+    { act: 'suspend_identity', target: office, reason },
+    { act: 'restore_identity', target: office, reason },
+  ],
+  'suspends and restores the listing': ({ listing }) => [
+    { act: 'suspend', target: listing, reason },
+    { act: 'restore', target: listing, reason },
+  ],
+  'rejects the identity': ({ company }) => [{ act: 'reject_identity', target: company, reason }],
+  'upholds a report': ({ report }) => [{ act: 'uphold', target: report, reason }],
+  'refunds': ({ paid }) => [{ act: 'refund', target: paid, to: 'wallet', amount: 0.1, reason }],
+}
+
 /** What an admin cannot take back. */
 export const deletion = ({ id }: Pick<Person, 'id'>): RawRequest => ({
   method: 'DELETE',
