@@ -235,13 +235,13 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
   ('notification_category', 'favorites', 'المفضلة', 'Favorites',
     'favorite_price_drop, favorite_unavailable', 3),
   ('notification_category', 'listings', 'إعلاناتي', 'My listings',
-    'listing_expiring, listing_approved, listing_rejected', 4),
+    'listing_expiring, listing_approved, listing_rejected, listing_suspended, listing_restored', 4),
   ('notification_category', 'reviews', 'التقييمات', 'Reviews', 'review_new', 5),
   ('notification_category', 'billing', 'المدفوعات', 'Payments',
     'invoice_paid, invoice_failed, refund, plan_expiring', 6),
   ('notification_category', 'account', 'الحساب', 'Account',
-    'identity_verified, identity_rejected, security_login, security_password, security_provider, '
-      'system', 7)
+    'identity_verified, identity_rejected, identity_suspended, identity_restored, security_login, '
+      'security_password, security_provider, system', 7)
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;

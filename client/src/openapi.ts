@@ -5069,7 +5069,7 @@ export interface components {
              * @description What happened. New kinds may come.
              * @enum {string}
              */
-            kind: "message_new" | "lead_new" | "favorite_price_drop" | "favorite_unavailable" | "listing_expiring" | "listing_approved" | "listing_rejected" | "invoice_paid" | "invoice_failed" | "refund" | "plan_expiring" | "identity_verified" | "identity_rejected" | "review_new" | "security_login" | "security_password" | "security_provider" | "system";
+            kind: "message_new" | "lead_new" | "favorite_price_drop" | "favorite_unavailable" | "listing_expiring" | "listing_approved" | "listing_rejected" | "listing_suspended" | "listing_restored" | "invoice_paid" | "invoice_failed" | "refund" | "plan_expiring" | "identity_verified" | "identity_rejected" | "identity_suspended" | "identity_restored" | "review_new" | "security_login" | "security_password" | "security_provider" | "system";
             titleAr: string;
             /** @description One or two sentences in Arabic. */
             bodyAr: string;

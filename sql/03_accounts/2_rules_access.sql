@@ -36,6 +36,17 @@ $$;
 comment on function private.identity_may_act is
   'Whether any identity and its account may act now: the rule of identity_id().';
 
+create function private.individual_of(account_id uuid) returns uuid
+  language sql
+  stable
+  security definer -- finds it for whoever decides about the account
+  set search_path = ''
+as $$
+  select identities.id from public.identities
+  where identities.account_id = individual_of.account_id and identities.type = 'individual'
+$$;
+comment on function private.individual_of is 'The person''s own identity of an account.';
+
 create function private.on_identity_status() returns trigger
   language plpgsql
   security definer -- writes a closed table, for whoever changed the status

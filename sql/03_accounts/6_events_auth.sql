@@ -183,13 +183,15 @@ begin
   -- And those of whoever was signing in meanwhile and had locked the account before us.
   delete from auth.sessions where sessions.user_id = account.id;
   perform private.suspend_unproven_past(account.id);
+  perform private.notify(account.id, null, 'security_password', null,
+    jsonb_build_object('taken', true, 'provider', new.provider));
   return null;
 end
 $$;
 comment on function private.on_auth_identity_linked is
   'The first provider sign-in with a verified email proves it: the old password, sessions, '
-  'devices, codes and known addresses go, and what was published before is paused, in the '
-  'transaction that links the provider.';
+  'devices, codes and known addresses go, what was published before is paused, and the '
+  'owner is told, in the transaction that links the provider.';
 
 create function private.tell_of_new_provider() returns trigger
   language plpgsql

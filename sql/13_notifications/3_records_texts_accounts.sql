@@ -44,7 +44,7 @@ end
 $$;
 comment on function private.billing_texts is 'Texts of invoices, refunds and plans.';
 
--- Details: name, reason, rating, at, provider; of system the texts themselves.
+-- Details: name, reason, rating, at, provider, refused, taken; of system the texts themselves.
 create function private.account_texts(kind text, details jsonb) returns private.notification_text
   language plpgsql
   stable
@@ -73,6 +73,18 @@ begin
       'Not verified',
       format('“%s” was not verified%s. You can change the details and send them again', name,
         coalesce(': ' || reason, ''))]
+    when 'identity_suspended' then array[
+      'تم إيقاف هويتك',
+      format('أُوقفت «%s»%s. لا يمكن استخدامها ولا تظهر إعلاناتها حتى يُرفع الإيقاف', name,
+        coalesce(': ' || reason, '')),
+      'Your identity was suspended',
+      format('“%s” was suspended%s. It cannot be used, and its listings are not shown, until that is '
+        'lifted', name, coalesce(': ' || reason, ''))]
+    when 'identity_restored' then array[
+      'رُفع الإيقاف عن هويتك',
+      format('يمكنك استخدام «%s» من جديد', name),
+      'Your identity is back',
+      format('You can act as “%s” again', name)]
     when 'review_new' then array[
       'تقييم جديد',
       format('وصلك تقييم من %s: %s', name,
@@ -87,7 +99,14 @@ begin
       'New sign-in to your account',
       format('Your account was signed in to on %s. If that was not you, change your password and '
         'sign out of the other devices', at)]
-    when 'security_password' then case when details ? 'refused' then array[
+    when 'security_password' then case when details ? 'taken' then array[
+      'أُلغيت كلمة مرور لم تُثبت',
+      format('أثبتّ بريدك عن طريق %s في %s، فأُلغيت كلمة المرور التي وُضعت قبل ذلك. لتعيين كلمة مرور '
+        'جديدة اختر «نسيت كلمة المرور»', provider_ar, at),
+      'An unproven password was removed',
+      format('On %s you proved your email with %s, so the password that was set before it no longer '
+        'works. Choose “Forgot password” to set a new one', at, initcap(details ->> 'provider'))]
+      when details ? 'refused' then array[
       'رُفضت محاولة لتغيير كلمة مرورك',
       format('حاول أحد يعرف كلمة مرور حسابك تغييرها من خارج التطبيق في %s فرُفض ذلك. إن لم تكن أنت، أعد '
         'تعيينها وسجّل الخروج من الأجهزة الأخرى', at),

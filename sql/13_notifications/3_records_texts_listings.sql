@@ -87,6 +87,22 @@ begin
       texts.body_en := name_en || coalesce(': ' || reason, '') || case
         when change then '. Your listing stays as it was'
         else '. You can change it and send it again' end;
+    when 'listing_suspended' then
+      texts.title_ar := 'تم إيقاف إعلانك';
+      texts.title_en := 'Your listing was suspended';
+      texts.body_ar := name_ar || coalesce(': ' || reason, '') || '. لم يعد ظاهراً للآخرين';
+      texts.body_en := name_en || coalesce(': ' || reason, '') || '. Others do not see it any more';
+    when 'listing_restored' then
+      texts.title_ar := 'رُفع الإيقاف عن إعلانك';
+      texts.title_en := 'Your listing is back';
+      texts.body_ar := case details ->> 'status'
+        when 'active' then 'أصبح ' || name_ar || ' ظاهراً للجميع من جديد'
+        when 'paused' then 'عاد ' || name_ar || ' إلى إعلاناتك متوقفاً، ويمكنك استئناف عرضه'
+        else 'عاد ' || name_ar || ' إلى إعلاناتك كما كان' end;
+      texts.body_en := case details ->> 'status'
+        when 'active' then 'Everybody sees ' || name_en || ' again'
+        when 'paused' then name_en || ' is back among your listings, paused: you can resume it'
+        else name_en || ' is back among your listings as it was' end;
   end case;
   return texts;
 end

@@ -127,8 +127,7 @@ begin
 
     made := private.notification_draft(notify.account_id, notify.identity_id, known.kind,
       known.category, known.route, notify.entity_id, details, known.times + 1);
-    -- Who may sign in is never kept from the owner.
-    exit when known.kind <> 'security_provider'
+    exit when not known.always_listed
       and not private.wants(known.chosen, known.category, 'inApp');
 
     made := private.store_notification(made, known.unread_id, known.times);

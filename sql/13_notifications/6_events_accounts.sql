@@ -6,15 +6,23 @@ create function private.on_identity_decided() returns trigger
   security definer -- notifies the account, whoever decided
   set search_path = ''
 as $$
+declare
+  kind constant text := case
+    when new.status = 'suspended' then 'identity_suspended'
+    when old.status = 'suspended' then 'identity_restored'
+    when new.status = 'active' then 'identity_verified'
+    else 'identity_rejected' end;
 begin
-  perform private.notify(new.account_id, new.id,
-    case new.status when 'active' then 'identity_verified' else 'identity_rejected' end, new.id,
-    jsonb_build_object('name', new.display_name, 'reason', new.status_reason));
+  perform private.notify(new.account_id,
+    -- Nobody acts as one that is suspended.
+    case when kind in ('identity_suspended', 'identity_restored')
+      then private.individual_of(new.account_id) else new.id end,
+    kind, new.id, jsonb_build_object('name', new.display_name, 'reason', new.status_reason));
   return null;
 end
 $$;
 comment on function private.on_identity_decided is
-  'An admin verified or rejected an identity, or said afterwards why.';
+  'An admin verified, rejected, suspended or restored an identity, or said afterwards why.';
 
 create trigger identities_notify_of_decisions
   after update of status, status_reason on public.identities
@@ -22,7 +30,9 @@ create trigger identities_notify_of_decisions
     -- What its owner's email was proven after is listed in a notification of its own.
     old.status = 'pending_verification' and new.status in ('active', 'rejected')
       and new.status_reason is distinct from private.unproven_past_reason()
-    or old.status = 'rejected' and new.status = 'rejected'
+    or old.status <> 'suspended' and new.status = 'suspended'
+    or old.status = 'suspended' and new.status = 'active'
+    or new.status = old.status and new.status in ('rejected', 'suspended')
       and new.status_reason <> coalesce(old.status_reason, '')
   )
   execute function private.on_identity_decided();

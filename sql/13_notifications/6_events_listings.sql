@@ -44,7 +44,11 @@ create function private.notify_listing_owner(
 as $$
 begin
   perform private.notify(
-    identities.account_id, identities.id, notify_listing_owner.kind, property.id,
+    identities.account_id,
+    -- What an admin closes is for the person, whatever became of the identity.
+    case when notify_listing_owner.kind in ('listing_suspended', 'listing_restored')
+      then private.individual_of(identities.account_id) else identities.id end,
+    notify_listing_owner.kind, property.id,
     jsonb_build_object('titleAr', property.title_ar, 'titleEn', property.title_en)
       || notify_listing_owner.details)
   from public.identities where identities.id = property.owner_identity_id;
@@ -60,19 +64,25 @@ create function private.on_listing_decided() returns trigger
 as $$
 begin
   perform private.notify_listing_owner(new,
-    case new.status when 'active' then 'listing_approved' else 'listing_rejected' end,
-    jsonb_build_object('reason', new.status_reason));
+    case
+      when new.status = 'suspended' then 'listing_suspended'
+      when old.status = 'suspended' then 'listing_restored'
+      when new.status = 'active' then 'listing_approved'
+      else 'listing_rejected' end,
+    jsonb_build_object('reason', new.status_reason, 'status', new.status));
   return null;
 end
 $$;
 comment on function private.on_listing_decided is
-  'An admin approved or rejected a listing, or said afterwards why.';
+  'An admin approved, rejected, suspended or restored a listing, or said afterwards why.';
 
 create trigger properties_notify_of_decisions
   after update of status, status_reason on public.properties
   for each row when (
     old.status = 'pending_review' and new.status in ('active', 'rejected')
-    or old.status = 'rejected' and new.status = 'rejected'
+    or old.status <> 'suspended' and new.status = 'suspended'
+    or old.status = 'suspended' and new.status not in ('suspended', 'deleted')
+    or new.status = old.status and new.status in ('rejected', 'suspended')
       and new.status_reason <> coalesce(old.status_reason, '')
   )
   execute function private.on_listing_decided();

@@ -54,8 +54,9 @@ describe.runIf(issuerUrl)('who owns an email', () => {
         { email_proven: true, sessions: 1, providers: ['email', provider].sort() },
       ])
 
-      // A random password that nobody knows notifies nobody.
-      expect(await notificationsOf(personFrom(victim), 'security_password')).toEqual([])
+      expect(await notificationsOf(personFrom(victim), 'security_password')).toMatchObject([
+        { titleEn: 'An unproven password was removed' },
+      ])
 
       expect(await attacker.get('/auth/me')).toMatchObject(refusal(401, 'token_invalid'))
       expect(await guest.post('/auth/refresh', { refreshToken: attacker.refreshToken }))

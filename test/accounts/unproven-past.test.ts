@@ -82,6 +82,22 @@ describe.each(ways)('an email that is proven for the first time by %s', (_way, p
   })
 })
 
+test.runIf(issuerUrl)(
+  'whose password a provider’s sign-in took away is told, whatever the settings say',
+  async () => {
+    const before = await signUp()
+    const off = { push: true, inApp: false, sms: false, email: false }
+    await before.patch('/settings', { notifications: { account: off } })
+    const owner = await proveByGoogle(before)
+    expect(await notificationsOf(owner, 'security_password')).toMatchObject([
+      { titleEn: 'An unproven password was removed', bodyAr: expect.stringContaining('نسيت') },
+    ])
+    // It was proven already: nothing was taken.
+    const again = await proveByGoogle(before)
+    expect(await notificationsOf(again, 'security_password')).toHaveLength(1)
+  },
+)
+
 test('a reset by SMS pauses nothing, and leaves no address known', async () => {
   const before = await signUpByPhone()
   const listing = await insertListing(before.identityId)

@@ -64,6 +64,7 @@ describe.each(orders)('%s', (order) => {
     await editInOrder(order, 'identities', owner.identityId, 'suspended')
     expect((await owner.get(`/auth/identities/${owner.identityId}`)).body)
       .toMatchObject({ status: 'suspended', statusReason: why })
+    await expectNotified(owner, order, 'identity_suspended')
     await expectAudited(order, owner.identityId, 'suspended')
   })
 
@@ -88,6 +89,7 @@ describe.each(orders)('%s', (order) => {
     expect((await guest.get(`/properties/${id}`)).status).toBe(404)
     expect((await seller.get(`/properties/${id}`)).body)
       .toMatchObject({ status: 'suspended', statusReason: why })
+    await expectNotified(seller, order, 'listing_suspended')
     await expectAudited(order, id, 'suspended')
   })
 
@@ -124,6 +126,7 @@ describe.each(orders)('%s', (order) => {
     await edited
     expect((await seller.get(`/properties/${id}`)).body)
       .toMatchObject({ status: 'suspended', statusReason: why })
+    await expectNotified(seller, 'together', 'listing_suspended')
     await expectAudited(order, report.id, 'upheld')
   })
 })

@@ -288,9 +288,16 @@ test("an admin's decision on an identity notifies its account", async () => {
   await set('rejected', 'الترخيص غير واضح')
   await set('pending_verification')
   await set('active')
-  await set('suspended')
+  await set('suspended', 'بلاغات متكررة')
   await set('active')
   expect(await notificationsOf(seller)).toMatchObject([
+    { kind: 'identity_restored', identityId: seller.identityId, data: { entityId: company } },
+    {
+      kind: 'identity_suspended',
+      identityId: seller.identityId,
+      bodyAr: expect.stringContaining('بلاغات متكررة'),
+      data: { entityId: company },
+    },
     { kind: 'identity_verified', identityId: company, data: { entityId: company } },
     { kind: 'identity_rejected', bodyAr: expect.stringContaining('الترخيص غير واضح') },
   ])

@@ -7,7 +7,7 @@ import { ChatSocket } from '../../support/chat-socket.ts'
 import { database, guest, newPhone, type Person, signIn, signUp } from '../../support/client.ts'
 import { openConversation, postMessage } from '../../support/conversations.ts'
 import { testLocally } from '../../support/facade.ts'
-import { insertListing, insertWaitingCompany } from '../../support/fixtures.ts'
+import { insertListing, insertOrganisation, insertWaitingCompany } from '../../support/fixtures.ts'
 import { drain } from '../../support/jobs.ts'
 import { publishListing } from '../../support/listings.ts'
 import { createCharge, submitSandboxPage, topUp, topUpInvoice } from '../../support/money.ts'
@@ -40,10 +40,15 @@ async function contact(): Promise<{ other: Person; id: string }> {
   return { other, id }
 }
 
-async function decideOn(id: string, decision: 'approve' | 'reject') {
+async function decideOn(
+  id: string,
+  ...decisions: ('approve' | 'reject' | 'suspend' | 'restore')[]
+) {
   const admin = await signUpAdmin()
-  const reason = decision === 'reject' ? 'غير واضح' : undefined
-  done(await admin.post(`/admin/moderation/${id}/decide`, { decision, reason }))
+  for (const decision of decisions) {
+    const reason = decision === 'approve' ? undefined : 'غير واضح'
+    done(await admin.post(`/admin/moderation/${id}/decide`, { decision, reason }))
+  }
 }
 
 const waitingListing = () =>
@@ -151,6 +156,26 @@ const acts: Act[] = [
     kind: 'identity_rejected',
     what: 'a refusal of her company',
     does: async () => await decideOn(await insertWaitingCompany(sara.id), 'reject'),
+  },
+  {
+    kind: 'listing_suspended',
+    what: 'the suspension of her listing',
+    does: async () => await decideOn((await publishListing(sara)).id, 'suspend'),
+  },
+  {
+    kind: 'listing_restored',
+    what: 'the end of the suspension of her listing',
+    does: async () => await decideOn((await publishListing(sara)).id, 'suspend', 'restore'),
+  },
+  {
+    kind: 'identity_suspended',
+    what: 'the suspension of her company',
+    does: async () => await decideOn(await insertOrganisation(sara.id), 'suspend'),
+  },
+  {
+    kind: 'identity_restored',
+    what: 'the end of the suspension of her company',
+    does: async () => await decideOn(await insertOrganisation(sara.id), 'suspend', 'restore'),
   },
   {
     kind: 'review_new',

@@ -2121,6 +2121,17 @@ $$;
 comment on function private.identity_may_act is
   'Whether any identity and its account may act now: the rule of identity_id().';
 
+create function private.individual_of(account_id uuid) returns uuid
+  language sql
+  stable
+  security definer -- finds it for whoever decides about the account
+  set search_path = ''
+as $$
+  select identities.id from public.identities
+  where identities.account_id = individual_of.account_id and identities.type = 'individual'
+$$;
+comment on function private.individual_of is 'The person''s own identity of an account.';
+
 create function private.on_identity_status() returns trigger
   language plpgsql
   security definer -- writes a closed table, for whoever changed the status
@@ -4458,13 +4469,15 @@ begin
   -- And those of whoever was signing in meanwhile and had locked the account before us.
   delete from auth.sessions where sessions.user_id = account.id;
   perform private.suspend_unproven_past(account.id);
+  perform private.notify(account.id, null, 'security_password', null,
+    jsonb_build_object('taken', true, 'provider', new.provider));
   return null;
 end
 $$;
 comment on function private.on_auth_identity_linked is
   'The first provider sign-in with a verified email proves it: the old password, sessions, '
-  'devices, codes and known addresses go, and what was published before is paused, in the '
-  'transaction that links the provider.';
+  'devices, codes and known addresses go, what was published before is paused, and the '
+  'owner is told, in the transaction that links the provider.';
 
 create function private.tell_of_new_provider() returns trigger
   language plpgsql
@@ -24824,32 +24837,38 @@ comment on function private.lock_devices is
 
 -- sql/13_notifications/2_rules_kinds.sql
 
--- The kinds of notification: which preferences rule each, which screen it opens.
+-- The kinds of notification: which preferences rule each, which screen it opens, and which stand in
+-- the list whatever the preferences say: who may sign in, and what an admin has closed.
 
 create view private.notification_kinds with (security_invoker = true) as
 select kinds.*, private.collapses(kinds.kind) as collapses from (values
-  ('message_new', 'messages', 'conversation'),
-  ('lead_new', 'leads', 'leads'),
-  ('favorite_price_drop', 'favorites', 'property'),
-  ('favorite_unavailable', 'favorites', 'favorites'),
-  ('listing_expiring', 'listings', 'my_property'),
-  ('listing_approved', 'listings', 'my_property'),
-  ('listing_rejected', 'listings', 'my_property'),
-  ('review_new', 'reviews', 'review'),
-  ('invoice_paid', 'billing', 'invoice'),
-  ('invoice_failed', 'billing', 'invoice'),
-  ('refund', 'billing', 'invoice'),
-  ('plan_expiring', 'billing', 'plan'),
-  ('identity_verified', 'account', 'identity'),
-  ('identity_rejected', 'account', 'identity'),
-  ('security_login', 'account', 'sessions'),
-  ('security_password', 'account', 'sessions'),
-  ('security_provider', 'account', 'sessions'),
-  ('system', 'account', 'notifications')
-) as kinds (kind, category, route);
+  ('message_new', 'messages', 'conversation', false),
+  ('lead_new', 'leads', 'leads', false),
+  ('favorite_price_drop', 'favorites', 'property', false),
+  ('favorite_unavailable', 'favorites', 'favorites', false),
+  ('listing_expiring', 'listings', 'my_property', false),
+  ('listing_approved', 'listings', 'my_property', false),
+  ('listing_rejected', 'listings', 'my_property', false),
+  ('listing_suspended', 'listings', 'my_property', true),
+  ('listing_restored', 'listings', 'my_property', true),
+  ('review_new', 'reviews', 'review', false),
+  ('invoice_paid', 'billing', 'invoice', false),
+  ('invoice_failed', 'billing', 'invoice', false),
+  ('refund', 'billing', 'invoice', false),
+  ('plan_expiring', 'billing', 'plan', false),
+  ('identity_verified', 'account', 'identity', false),
+  ('identity_rejected', 'account', 'identity', false),
+  ('identity_suspended', 'account', 'identity', true),
+  ('identity_restored', 'account', 'identity', true),
+  ('security_login', 'account', 'sessions', false),
+  ('security_password', 'account', 'sessions', true),
+  ('security_provider', 'account', 'sessions', true),
+  ('system', 'account', 'notifications', false)
+) as kinds (kind, category, route, always_listed);
 comment on view private.notification_kinds is
   'Every kind of notification: the category of its preferences (vocabulary notification_category), '
-  'the screen that it opens, whether events of one thing make one unread notification.';
+  'the screen that it opens, whether it is in the list where that category is off, whether events of '
+  'one thing make one unread notification.';
 
 -- sql/13_notifications/3_records.sql
 
@@ -25072,7 +25091,7 @@ end
 $$;
 comment on function private.billing_texts is 'Texts of invoices, refunds and plans.';
 
--- Details: name, reason, rating, at, provider; of system the texts themselves.
+-- Details: name, reason, rating, at, provider, refused, taken; of system the texts themselves.
 create function private.account_texts(kind text, details jsonb) returns private.notification_text
   language plpgsql
   stable
@@ -25101,6 +25120,18 @@ begin
       'Not verified',
       format('“%s” was not verified%s. You can change the details and send them again', name,
         coalesce(': ' || reason, ''))]
+    when 'identity_suspended' then array[
+      'تم إيقاف هويتك',
+      format('أُوقفت «%s»%s. لا يمكن استخدامها ولا تظهر إعلاناتها حتى يُرفع الإيقاف', name,
+        coalesce(': ' || reason, '')),
+      'Your identity was suspended',
+      format('“%s” was suspended%s. It cannot be used, and its listings are not shown, until that is '
+        'lifted', name, coalesce(': ' || reason, ''))]
+    when 'identity_restored' then array[
+      'رُفع الإيقاف عن هويتك',
+      format('يمكنك استخدام «%s» من جديد', name),
+      'Your identity is back',
+      format('You can act as “%s” again', name)]
     when 'review_new' then array[
       'تقييم جديد',
       format('وصلك تقييم من %s: %s', name,
@@ -25115,7 +25146,14 @@ begin
       'New sign-in to your account',
       format('Your account was signed in to on %s. If that was not you, change your password and '
         'sign out of the other devices', at)]
-    when 'security_password' then case when details ? 'refused' then array[
+    when 'security_password' then case when details ? 'taken' then array[
+      'أُلغيت كلمة مرور لم تُثبت',
+      format('أثبتّ بريدك عن طريق %s في %s، فأُلغيت كلمة المرور التي وُضعت قبل ذلك. لتعيين كلمة مرور '
+        'جديدة اختر «نسيت كلمة المرور»', provider_ar, at),
+      'An unproven password was removed',
+      format('On %s you proved your email with %s, so the password that was set before it no longer '
+        'works. Choose “Forgot password” to set a new one', at, initcap(details ->> 'provider'))]
+      when details ? 'refused' then array[
       'رُفضت محاولة لتغيير كلمة مرورك',
       format('حاول أحد يعرف كلمة مرور حسابك تغييرها من خارج التطبيق في %s فرُفض ذلك. إن لم تكن أنت، أعد '
         'تعيينها وسجّل الخروج من الأجهزة الأخرى', at),
@@ -25237,6 +25275,22 @@ begin
       texts.body_en := name_en || coalesce(': ' || reason, '') || case
         when change then '. Your listing stays as it was'
         else '. You can change it and send it again' end;
+    when 'listing_suspended' then
+      texts.title_ar := 'تم إيقاف إعلانك';
+      texts.title_en := 'Your listing was suspended';
+      texts.body_ar := name_ar || coalesce(': ' || reason, '') || '. لم يعد ظاهراً للآخرين';
+      texts.body_en := name_en || coalesce(': ' || reason, '') || '. Others do not see it any more';
+    when 'listing_restored' then
+      texts.title_ar := 'رُفع الإيقاف عن إعلانك';
+      texts.title_en := 'Your listing is back';
+      texts.body_ar := case details ->> 'status'
+        when 'active' then 'أصبح ' || name_ar || ' ظاهراً للجميع من جديد'
+        when 'paused' then 'عاد ' || name_ar || ' إلى إعلاناتك متوقفاً، ويمكنك استئناف عرضه'
+        else 'عاد ' || name_ar || ' إلى إعلاناتك كما كان' end;
+      texts.body_en := case details ->> 'status'
+        when 'active' then 'Everybody sees ' || name_en || ' again'
+        when 'paused' then name_en || ' is back among your listings, paused: you can resume it'
+        else name_en || ' is back among your listings as it was' end;
   end case;
   return texts;
 end
@@ -25727,8 +25781,7 @@ begin
 
     made := private.notification_draft(notify.account_id, notify.identity_id, known.kind,
       known.category, known.route, notify.entity_id, details, known.times + 1);
-    -- Who may sign in is never kept from the owner.
-    exit when known.kind <> 'security_provider'
+    exit when not known.always_listed
       and not private.wants(known.chosen, known.category, 'inApp');
 
     made := private.store_notification(made, known.unread_id, known.times);
@@ -25877,15 +25930,23 @@ create function private.on_identity_decided() returns trigger
   security definer -- notifies the account, whoever decided
   set search_path = ''
 as $$
+declare
+  kind constant text := case
+    when new.status = 'suspended' then 'identity_suspended'
+    when old.status = 'suspended' then 'identity_restored'
+    when new.status = 'active' then 'identity_verified'
+    else 'identity_rejected' end;
 begin
-  perform private.notify(new.account_id, new.id,
-    case new.status when 'active' then 'identity_verified' else 'identity_rejected' end, new.id,
-    jsonb_build_object('name', new.display_name, 'reason', new.status_reason));
+  perform private.notify(new.account_id,
+    -- Nobody acts as one that is suspended.
+    case when kind in ('identity_suspended', 'identity_restored')
+      then private.individual_of(new.account_id) else new.id end,
+    kind, new.id, jsonb_build_object('name', new.display_name, 'reason', new.status_reason));
   return null;
 end
 $$;
 comment on function private.on_identity_decided is
-  'An admin verified or rejected an identity, or said afterwards why.';
+  'An admin verified, rejected, suspended or restored an identity, or said afterwards why.';
 
 create trigger identities_notify_of_decisions
   after update of status, status_reason on public.identities
@@ -25893,7 +25954,9 @@ create trigger identities_notify_of_decisions
     -- What its owner's email was proven after is listed in a notification of its own.
     old.status = 'pending_verification' and new.status in ('active', 'rejected')
       and new.status_reason is distinct from private.unproven_past_reason()
-    or old.status = 'rejected' and new.status = 'rejected'
+    or old.status <> 'suspended' and new.status = 'suspended'
+    or old.status = 'suspended' and new.status = 'active'
+    or new.status = old.status and new.status in ('rejected', 'suspended')
       and new.status_reason <> coalesce(old.status_reason, '')
   )
   execute function private.on_identity_decided();
@@ -26084,7 +26147,11 @@ create function private.notify_listing_owner(
 as $$
 begin
   perform private.notify(
-    identities.account_id, identities.id, notify_listing_owner.kind, property.id,
+    identities.account_id,
+    -- What an admin closes is for the person, whatever became of the identity.
+    case when notify_listing_owner.kind in ('listing_suspended', 'listing_restored')
+      then private.individual_of(identities.account_id) else identities.id end,
+    notify_listing_owner.kind, property.id,
     jsonb_build_object('titleAr', property.title_ar, 'titleEn', property.title_en)
       || notify_listing_owner.details)
   from public.identities where identities.id = property.owner_identity_id;
@@ -26100,19 +26167,25 @@ create function private.on_listing_decided() returns trigger
 as $$
 begin
   perform private.notify_listing_owner(new,
-    case new.status when 'active' then 'listing_approved' else 'listing_rejected' end,
-    jsonb_build_object('reason', new.status_reason));
+    case
+      when new.status = 'suspended' then 'listing_suspended'
+      when old.status = 'suspended' then 'listing_restored'
+      when new.status = 'active' then 'listing_approved'
+      else 'listing_rejected' end,
+    jsonb_build_object('reason', new.status_reason, 'status', new.status));
   return null;
 end
 $$;
 comment on function private.on_listing_decided is
-  'An admin approved or rejected a listing, or said afterwards why.';
+  'An admin approved, rejected, suspended or restored a listing, or said afterwards why.';
 
 create trigger properties_notify_of_decisions
   after update of status, status_reason on public.properties
   for each row when (
     old.status = 'pending_review' and new.status in ('active', 'rejected')
-    or old.status = 'rejected' and new.status = 'rejected'
+    or old.status <> 'suspended' and new.status = 'suspended'
+    or old.status = 'suspended' and new.status not in ('suspended', 'deleted')
+    or new.status = old.status and new.status in ('rejected', 'suspended')
       and new.status_reason <> coalesce(old.status_reason, '')
   )
   execute function private.on_listing_decided();
@@ -28101,13 +28174,13 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
   ('notification_category', 'favorites', 'المفضلة', 'Favorites',
     'favorite_price_drop, favorite_unavailable', 3),
   ('notification_category', 'listings', 'إعلاناتي', 'My listings',
-    'listing_expiring, listing_approved, listing_rejected', 4),
+    'listing_expiring, listing_approved, listing_rejected, listing_suspended, listing_restored', 4),
   ('notification_category', 'reviews', 'التقييمات', 'Reviews', 'review_new', 5),
   ('notification_category', 'billing', 'المدفوعات', 'Payments',
     'invoice_paid, invoice_failed, refund, plan_expiring', 6),
   ('notification_category', 'account', 'الحساب', 'Account',
-    'identity_verified, identity_rejected, security_login, security_password, security_provider, '
-      'system', 7)
+    'identity_verified, identity_rejected, identity_suspended, identity_restored, security_login, '
+      'security_password, security_provider, system', 7)
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
