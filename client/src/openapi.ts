@@ -356,6 +356,12 @@ export interface DeclaredCodes {
   '/office/{id}': {
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'org_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
+  '/identities/{id}': {
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
+  '/identities/{id}/listings': {
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
   '/reports': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'not_found' | 'property_not_found' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'report_exists' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
@@ -1923,6 +1929,46 @@ export interface paths {
          * @description With its ten newest listings and a summary of its reviews.
          */
         get: operations["get_office"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/identities/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get whose listings they are: a verified company or office, or a person who lists
+         * @description A person is shown as long as something of theirs is listed.
+         */
+        get: operations["get_advertiser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/identities/{id}/listings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what an advertiser has listed, newest first
+         * @description For sale, rent and exchange, the newest first.
+         */
+        get: operations["list_advertiser_listings"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4779,7 +4825,7 @@ export interface components {
             ratingCount: number;
             /** @description How many of its listings everybody sees now. */
             activeListingsCount: number;
-            /** @description Median minutes until it answers in chat, over 90 days; null: not measured yet. */
+            /** @description Median minutes until it answers in chat, over 90 days; null: fewer than five answers. */
             medianResponseMinutes: number | null;
             /** Format: date-time */
             memberSince: string;
@@ -5186,7 +5232,7 @@ export interface components {
             ratingCount: number;
             /** @description How many of its listings everybody sees now. */
             activeListingsCount: number;
-            /** @description Median minutes until it answers in chat, over 90 days; null: not measured yet. */
+            /** @description Median minutes until it answers in chat, over 90 days; null: fewer than five answers. */
             medianResponseMinutes: number | null;
             /** Format: date-time */
             memberSince: string;
@@ -5270,7 +5316,7 @@ export interface components {
             ratingCount: number;
             /** @description How many of its listings everybody sees now. */
             activeListingsCount: number;
-            /** @description Median minutes until it answers in chat, over 90 days; null: not measured yet. */
+            /** @description Median minutes until it answers in chat, over 90 days; null: fewer than five answers. */
             medianResponseMinutes: number | null;
             /** Format: date-time */
             memberSince: string;
@@ -5361,7 +5407,7 @@ export interface components {
             ratingAvg: number | null;
             /** @description How many reviews it has. */
             ratingCount: number;
-            /** @description Median minutes until it answers in chat, over 90 days; null: not measured yet. */
+            /** @description Median minutes until it answers in chat, over 90 days; null: fewer than five answers. */
             medianResponseMinutes: number | null;
         };
         /** @description A company or office, with its newest listings. */
@@ -5443,7 +5489,7 @@ export interface components {
             ratingCount: number;
             /** @description How many of its listings everybody sees now. */
             activeListingsCount: number;
-            /** @description Median minutes until it answers in chat, over 90 days; null: not measured yet. */
+            /** @description Median minutes until it answers in chat, over 90 days; null: fewer than five answers. */
             medianResponseMinutes: number | null;
             /** Format: date-time */
             memberSince: string;
@@ -5465,6 +5511,43 @@ export interface components {
                 4: number;
                 5: number;
             };
+        };
+        /** @description Whoever lists, as everybody sees it. */
+        Advertiser: {
+            /** Format: uuid */
+            identityId: string;
+            /**
+             * @description A person, a company (developer or firm) or an office (brokerage).
+             * @enum {string}
+             */
+            type: "individual" | "company" | "office";
+            /** @description The name that others see; of a company or office its Arabic name. */
+            displayName: string;
+            /**
+             * Format: uri
+             * @description Address of the picture; null without one.
+             */
+            avatarUrl: string | null;
+            /** @description A company or office whose licence an administrator has seen. */
+            verified: boolean;
+            /**
+             * @description The month in which the identity began, in Kuwait.
+             * @example 2026-11
+             */
+            memberSince: string;
+            /** @description Average of its reviews, 1 to 5; null without reviews. */
+            ratingAvg: number | null;
+            /** @description How many reviews it has. */
+            ratingCount: number;
+            /** @description How many of its listings everybody sees now. */
+            activeListingsCount: number;
+            /** @description Median minutes until it answers in chat, over 90 days; null: fewer than five answers. */
+            medianResponseMinutes: number | null;
+        };
+        AdvertiserListingsPage: {
+            items: (components["schemas"]["Card"] | components["schemas"]["Property"])[];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
         };
         /** @description A report, as its reporter sees it. */
         Report: {
@@ -9667,6 +9750,73 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OrganisationPage"];
+                };
+            };
+        };
+    };
+    get_advertiser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As everybody sees it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Advertiser"];
+                };
+            };
+        };
+    };
+    list_advertiser_listings: {
+        parameters: {
+            query?: {
+                /** @description nextCursor of the page before; nothing for the first page. */
+                cursor?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description card, which is the default, or full: whole records in place of cards. */
+                fields?: "card" | "full";
+            };
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdvertiserListingsPage"];
                 };
             };
         };

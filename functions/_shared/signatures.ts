@@ -267,9 +267,16 @@ export const facadeSignatures = {
   contact_property: { property_id: 'uuid', kind: 'text' },
   export_account: {},
   favorites_page: { page_cursor: 'text?', page_size: 'integer?', fields: 'text?' },
+  get_advertiser: { identity_id: 'uuid' },
   get_me: {},
   get_organisation: { type: 'text', identity_id: 'uuid', fields: 'text?' },
   get_property: { property_id: 'uuid' },
+  list_advertiser_listings: {
+    identity_id: 'uuid',
+    fields: 'text?',
+    page_cursor: 'text?',
+    page_size: 'integer?',
+  },
   list_feed: {
     filter: 'text',
     page: 'integer',

@@ -38,6 +38,7 @@ import { notifications } from './notifications/routes.ts'
 import { organisations } from './organisations/routes.ts'
 import { accountExport } from './privacy.ts'
 import { propertyActions } from './properties/routes-actions.ts'
+import { advertisers } from './organisations/routes-advertisers.ts'
 import { properties } from './properties/routes.ts'
 import { reviews } from './reviews.ts'
 import { feed } from './search/routes-feed.ts'
@@ -108,6 +109,7 @@ app.route('/media', media)
 app.route('/meta', meta)
 app.route('/notifications', notifications)
 app.route('/', organisations)
+app.route('/identities', advertisers)
 app.route('/reports', reports)
 app.route('/reviews', reviews)
 app.route('/search', search)

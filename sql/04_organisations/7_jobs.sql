@@ -46,7 +46,8 @@ $$;
 comment on function private.expire_licences is
   'Job: expires identities whose licence has expired, which hides their listings at once.';
 
-create function private.response_minutes(identity_id uuid) returns integer
+create function private.response_minutes(identity_id uuid, conversations integer default 200)
+  returns integer
   language plpgsql
   stable
   security definer -- reads conversations of others, for a job
@@ -59,7 +60,7 @@ begin
       where participants.identity_id = response_minutes.identity_id
         and participants.active_at > now() - interval '90 days'
       order by participants.active_at desc, participants.conversation_id desc
-      limit 200
+      limit conversations
     ), lines as (
       select
         messages.conversation_id, messages.seq, messages.created_at,
@@ -83,12 +84,13 @@ begin
       percentile_cont(0.5) within group (order by turns.wait)) / 60)::integer
     from turns
     where not turns.own and turns.wait is not null
+    having count(*) >= 5 -- fewer are of somebody
   );
 end
 $$;
 comment on function private.response_minutes is
-  'Median minutes until an organisation answered, over its last 200 conversations of 90 days; null '
-  'if it never did.';
+  'Median minutes until an identity answered, over so many of its last conversations of 90 days; '
+  'null of fewer than five answers.';
 
 create function private.measure_response(identity_id uuid) returns boolean
   language plpgsql

@@ -50,6 +50,11 @@ const rules: Record<string, { path: () => string; rule: string | RegExp }> = {
   list_offices: { path: () => '/offices', rule: slowly },
   get_company: { path: () => `/company/${company}`, rule: slowly },
   get_office: { path: () => `/office/${office}`, rule: slowly },
+  get_advertiser: { path: () => `/identities/${owner.identityId}`, rule: slowly },
+  list_advertiser_listings: {
+    path: () => `/identities/${owner.identityId}/listings`,
+    rule: slowly,
+  },
   list_reviews: { path: () => `/reviews?identityId=${owner.identityId}`, rule: slowly },
   get_health: { path: () => '/health', rule: 'private, no-store' },
 }

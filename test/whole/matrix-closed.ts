@@ -151,8 +151,15 @@ export const closedTables: Record<string, Table> = {
   'private.reading_words': closed(null),
   'private.search_documents': closed(ofListing),
   'private.search_names': closed(null),
-  'private.search_vocabulary': closed(null),
-  'private.search_word_changes': closed(null),
+  'private.search_vocabulary': closed(
+    null,
+    `insert into private.search_vocabulary (word, listings, writer, is_shared)
+     values (translate(cast(gen_random_uuid() as text), '0123456789-', 'ghijklmnopq'), 1, 1, false)`,
+  ),
+  'private.search_word_changes': closed(
+    null,
+    `insert into private.search_word_changes (writer, added, removed) values (1, '{planted}', '{}')`,
+  ),
   'private.needed_rows': closed(null),
   'private.rates': closed(null),
   'private.rate_hits': closed(

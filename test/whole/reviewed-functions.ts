@@ -29,7 +29,9 @@ const reviews: Review[] = [
     'api.list_similar_properties',
   ]],
   ['guests', 'the same behind it, with the visibility rule written out', [
+    'private.get_advertiser',
     'private.get_organisation',
+    'private.list_advertiser_listings',
     'private.get_property',
     'private.list_organisations',
     'private.list_price_history',

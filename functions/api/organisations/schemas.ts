@@ -10,14 +10,14 @@ import {
 import { Count, pageOf, Picture, Time } from '../http/route.ts'
 import { everyStatus, Listed, Property, statuses } from '../properties/schemas.ts'
 
-const rating = {
+export const rating = {
   ratingAvg: z.number().min(1).max(5).nullable().describe(
     'Average of its reviews, 1 to 5; null without reviews.',
   ),
   ratingCount: Count.describe('How many reviews it has.'),
 }
-const medianResponseMinutes = Count.nullable().describe(
-  'Median minutes until it answers in chat, over 90 days; null: not measured yet.',
+export const medianResponseMinutes = Count.nullable().describe(
+  'Median minutes until it answers in chat, over 90 days; null: fewer than five answers.',
 )
 
 export const OrganisationFields = z.object({

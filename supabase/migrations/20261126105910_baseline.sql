@@ -6050,7 +6050,8 @@ $$;
 comment on function private.expire_licences is
   'Job: expires identities whose licence has expired, which hides their listings at once.';
 
-create function private.response_minutes(identity_id uuid) returns integer
+create function private.response_minutes(identity_id uuid, conversations integer default 200)
+  returns integer
   language plpgsql
   stable
   security definer -- reads conversations of others, for a job
@@ -6063,7 +6064,7 @@ begin
       where participants.identity_id = response_minutes.identity_id
         and participants.active_at > now() - interval '90 days'
       order by participants.active_at desc, participants.conversation_id desc
-      limit 200
+      limit conversations
     ), lines as (
       select
         messages.conversation_id, messages.seq, messages.created_at,
@@ -6087,12 +6088,13 @@ begin
       percentile_cont(0.5) within group (order by turns.wait)) / 60)::integer
     from turns
     where not turns.own and turns.wait is not null
+    having count(*) >= 5 -- fewer are of somebody
   );
 end
 $$;
 comment on function private.response_minutes is
-  'Median minutes until an organisation answered, over its last 200 conversations of 90 days; null '
-  'if it never did.';
+  'Median minutes until an identity answered, over so many of its last conversations of 90 days; '
+  'null of fewer than five answers.';
 
 create function private.measure_response(identity_id uuid) returns boolean
   language plpgsql
@@ -12278,6 +12280,110 @@ grant execute on function private.list_my_properties, api.list_my_properties to 
 grant execute on function
   private.list_price_history, private.list_similar_properties, api.list_price_history,
   api.list_similar_properties
+  to anon, authenticated;
+
+-- sql/06_properties/4_reads_owners.sql
+
+-- Whose listings: an advertiser as everybody sees it, and all that it has listed.
+
+create function private.require_advertiser(identity_id uuid) returns public.identities
+  language plpgsql
+  stable
+  security definer -- reads identities of others
+  set search_path = ''
+as $$
+declare
+  identity public.identities;
+begin
+  select * into identity from public.identities
+  where identities.id = require_advertiser.identity_id
+    and private.is_publicly_visible(identities.id)
+    and (identities.type <> 'individual' or exists (
+      select from public.properties
+      where properties.owner_identity_id = identities.id and properties.listed
+    ));
+  if identity.id is null then
+    perform private.refuse(404, 'identity_not_found');
+  end if;
+  return identity;
+end
+$$;
+comment on function private.require_advertiser is
+  'A verified company or office, or a person who has something listed; all in order, else 404 '
+  'identity_not_found.';
+
+create function private.get_advertiser(identity_id uuid) returns text
+  language plpgsql
+  stable
+  security definer -- reads identities, ratings and counts of others
+  set search_path = ''
+as $$
+declare
+  identity constant public.identities := private.require_advertiser(identity_id);
+  ratings constant json := private.review_summary(identity.id);
+  page public.organisations;
+begin
+  select * into page from public.organisations where organisations.identity_id = identity.id;
+  return json_build_object(
+    'identityId', identity.id,
+    'type', identity.type,
+    'displayName', identity.display_name,
+    'avatarUrl', identity.avatar_url,
+    'verified', coalesce(page.verified, false),
+    'memberSince', to_char(identity.created_at at time zone 'Asia/Kuwait', 'YYYY-MM'),
+    'ratingAvg', ratings -> 'average',
+    'ratingCount', ratings -> 'count',
+    'activeListingsCount', coalesce(page.active_listings_count, (
+      select count(*) from public.properties
+      where properties.owner_identity_id = identity.id and properties.listed
+    )),
+    -- A job measures companies and offices; of a person few conversations are looked at.
+    'medianResponseMinutes', case when page.identity_id is null
+      then private.response_minutes(identity.id, 20) else page.median_response_minutes end
+  );
+end
+$$;
+comment on function private.get_advertiser is
+  'Facade: whoever lists, as everybody sees it, as JSON text. 404 identity_not_found.';
+
+create function private.list_advertiser_listings(
+  identity_id uuid, fields text default 'card', page_cursor text default null,
+  page_size integer default 20
+) returns text
+  language plpgsql
+  stable
+  security definer -- reads what is listed of others
+  set search_path = ''
+as $$
+declare
+  identity constant public.identities := private.require_advertiser(identity_id);
+  query constant text := 'list_advertiser_listings ' || identity.id;
+  take constant integer := private.page_size(page_size);
+  key constant jsonb := private.cursor_key(query, page_cursor);
+  before_at constant timestamptz := coalesce(key ->> 0, 'infinity');
+  before_id constant uuid := coalesce(key ->> 1, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+  ids uuid[];
+  times timestamptz[];
+begin
+  select array_agg(found.id), array_agg(found.published_at) into ids, times
+  from (
+    select properties.id, properties.published_at from public.properties
+    where properties.owner_identity_id = identity.id and properties.listed
+      and (properties.published_at, properties.id) < (before_at, before_id)
+    order by properties.published_at desc, properties.id desc
+    limit take + 1
+  ) as found;
+  return '{"items":' || private.list_items(coalesce(ids[:take], '{}'), private.identity_id(), fields)
+    || ',"nextCursor":' || case when cardinality(ids) > take
+      then to_json(private.cursor_of(query, jsonb_build_array(times[take], ids[take])))::text
+      else 'null' end || '}';
+end
+$$;
+comment on function private.list_advertiser_listings is
+  'Facade: what an advertiser has listed, of all types, newest first, as JSON text. 404 '
+  'identity_not_found.';
+
+grant execute on function private.get_advertiser, private.list_advertiser_listings
   to anon, authenticated;
 
 -- sql/06_properties/5_writes.sql
