@@ -1,7 +1,7 @@
 /** Starts the facade without the gateway and without a worker's lifetime, to measure it alone. */
-import { launch } from '../local/stack/launch.ts'
+import { launch } from '../local/processes/launch.ts'
 import { functionsProgram } from '../local/functions/programs.ts'
-import { functionsEnvironment, readStack } from '../local/stack/stack.ts'
+import { functionsEnvironment, readStack } from '../local/config/stack.ts'
 import type { Stack } from '../test/support/stack.ts'
 
 export async function startFunctions({ folder, url }: Stack, settings = {}) {

@@ -1,7 +1,7 @@
 // npm run check: everything that can be checked without running the service.
 import { spawn } from 'node:child_process'
-import { denoBinary, denoPackages } from './stack/packages.ts'
-import { root } from './stack/settings.ts'
+import { denoBinary, denoPackages } from './config/packages.ts'
+import { root } from './config/settings.ts'
 
 const deno = denoBinary()
 const config = ['--config', 'functions/deno.json']
@@ -41,7 +41,7 @@ const checks: [what: string, command: string, args: string[]][] = [
     'client',
   ]],
   ['the client knows every route', process.execPath, ['client/tools/types.ts', '--check']],
-  ['imports of the functions', process.execPath, ['local/bundle/check-imports.ts']],
+  ['imports', process.execPath, ['local/check-imports.ts']],
   ['packages of the functions', process.execPath, ['local/bundle/check.ts']],
   ['lint of the description', process.execPath, ['local/docs/lint.ts']],
   ['docs, and what is cited', process.execPath, ['local/docs/check.ts']],

@@ -3,8 +3,8 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { assertNotRunning } from './stack/lock.ts'
 import { stopLeftoverServer } from './postgres/cluster.ts'
-import { UserError } from './stack/user-error.ts'
-import { readSettings } from './stack/settings.ts'
+import { UserError } from './config/user-error.ts'
+import { readSettings } from './config/settings.ts'
 
 try {
   const { dataDir } = readSettings(process.env)

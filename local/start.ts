@@ -1,10 +1,10 @@
 // npm start: the whole backend on this machine. Settings: PORT, HOST, LOCAL_DATA, SEED, RATES.
-import { UserError } from './stack/user-error.ts'
+import { UserError } from './config/user-error.ts'
 
 try {
-  const { readSettings } = await import('./stack/settings.ts')
+  const { readSettings } = await import('./config/settings.ts')
   readSettings(process.env)
-  const { requirePackages } = await import('./stack/packages.ts')
+  const { requirePackages } = await import('./config/packages.ts')
   requirePackages()
   // Only now: these files import packages, and a missing one should be reported in a sentence.
   const { run } = await import('./stack/supervisor.ts')

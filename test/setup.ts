@@ -3,7 +3,7 @@
  * SUPABASE_SECRET_KEY, DATABASE_URL and INBOX_URL, or else an embedded stack of its own on free
  * ports and an empty folder, which is gone afterwards.
  */
-import { variable } from '../local/environment.ts'
+import { variable } from '../local/config/environment.ts'
 import { recordDescription } from './support/answered-codes.ts'
 import { recordCalls } from './support/called-functions.ts'
 import { liftQuota } from './support/plans.ts'

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import type { Reporter, TestModule } from 'vitest/node'
-import { variable } from '../local/environment.ts'
+import { variable } from '../local/config/environment.ts'
 
 export type Summary = {
   passed: number

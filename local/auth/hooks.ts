@@ -1,5 +1,5 @@
 import type { QueryResult } from 'pg'
-import type { Config, Hook } from '../stack/config.ts'
+import type { Config, Hook } from '../config/config-toml.ts'
 import type { Db, Tx } from './database.ts'
 import { AuthError, internal } from './errors.ts'
 import type { AuthRequest } from './request.ts'

@@ -4,11 +4,11 @@
 import { createHmac } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
-import { unavailable } from '../proxy/answers.ts'
-import { clientOf, type Credentials, peerOf } from '../proxy/credentials.ts'
-import { forward } from '../proxy/forward.ts'
-import { type KeyRing, publicKeys, type StoredKey, storedKeys } from '../stack/signing-keys.ts'
-import type { Stack } from '../stack/stack.ts'
+import { unavailable } from '../http/answers.ts'
+import { clientOf, type Credentials, peerOf } from '../http/credentials.ts'
+import { forward } from '../http/forward.ts'
+import { type KeyRing, publicKeys, type StoredKey, storedKeys } from '../config/signing-keys.ts'
+import type { Stack } from '../config/stack.ts'
 
 const noLimit = '1000000'
 const limits = [

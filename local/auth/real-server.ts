@@ -7,11 +7,11 @@ import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { realAuthSettings } from './real-proxy.ts'
-import { endWithSupervisor, readyLine } from '../stack/lifecycle.ts'
+import { endWithSupervisor, readyLine } from '../processes/lifecycle.ts'
 import { clearSchema } from '../platform/clear-schema.ts'
-import { startTimeOf } from '../stack/process-info.ts'
-import { readStack } from '../stack/stack.ts'
-import { UserError } from '../stack/user-error.ts'
+import { startTimeOf } from '../processes/process-info.ts'
+import { readStack } from '../config/stack.ts'
+import { UserError } from '../config/user-error.ts'
 
 const stack = readStack(process.env)
 const binary = stack.realAuth!

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Config } from '../stack/config.ts'
-import type { Claims, KeyRing } from '../stack/signing-keys.ts'
+import type { Config } from '../config/config-toml.ts'
+import type { Claims, KeyRing } from '../config/signing-keys.ts'
 import { badRequest, forbidden } from './errors.ts'
 import type pg from 'pg'
 import type { Passwords } from './passwords.ts'

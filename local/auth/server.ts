@@ -1,5 +1,5 @@
-import type { Config } from '../stack/config.ts'
-import type { KeyRing } from '../stack/signing-keys.ts'
+import type { Config } from '../config/config-toml.ts'
+import type { KeyRing } from '../config/signing-keys.ts'
 import { getUser, logout, putUser } from './account.ts'
 import { adminUsers } from './admin.ts'
 import { checkCaptcha, isGuarded } from './captcha.ts'

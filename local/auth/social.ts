@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
-import type { SocialProvider } from '../stack/config.ts'
+import type { SocialProvider } from '../config/config-toml.ts'
 import { writeAudit } from './audit.ts'
 import { CommittedError, transaction, type Tx } from './database.ts'
 import {

@@ -2,7 +2,7 @@
 // bundler of a hosted project) agree.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from '../stack/settings.ts'
+import { root } from '../config/settings.ts'
 import { lockFile } from './lock.ts'
 import { lockedPackages } from './registry.ts'
 

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { readConfig } from '../stack/config.ts'
-import { denoBinary } from '../stack/packages.ts'
-import { root } from '../stack/settings.ts'
+import { readConfig } from '../config/config-toml.ts'
+import { denoBinary } from '../config/packages.ts'
+import { root } from '../config/settings.ts'
 
 export const lockFile = join(root, 'functions', 'deno.lock')
 

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { root } from '../stack/settings.ts'
+import { root } from '../config/settings.ts'
 
 type Locked = {
   version: string

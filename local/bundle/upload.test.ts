@@ -9,8 +9,8 @@ import { startPlatform, token } from '../deploy/support/management-api.ts'
 import { ref, type Upload } from '../deploy/support/platform.ts'
 import { generateLock, lockFile, runDeno } from './lock.ts'
 import { openRegistry } from './registry.ts'
-import { readConfig } from '../stack/config.ts'
-import { root } from '../stack/settings.ts'
+import { readConfig } from '../config/config-toml.ts'
+import { root } from '../config/settings.ts'
 
 const names = readConfig({}).functions.map(({ name }) => name)
 const folders: string[] = []

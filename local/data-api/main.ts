@@ -5,10 +5,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { App } from '@supabase/lite'
 import { createPostgresConnection } from '@supabase/lite/postgres'
 import postgres, { type Sql } from 'postgres'
-import { close, endWithSupervisor, listen, readyLine } from '../stack/lifecycle.ts'
-import { hs256Token } from './hs256.ts'
+import { close, endWithSupervisor, listen, readyLine } from '../processes/lifecycle.ts'
+import { bodyOf } from '../http/body.ts'
+import { hs256Token } from '../http/hs256.ts'
 import { asPostgrest } from './postgrest.ts'
-import { readStack, type Stack } from '../stack/stack.ts'
+import { readStack, type Stack } from '../config/stack.ts'
 import { answerStudio } from './studio.ts'
 
 type Fetch = (request: Request) => Response | Promise<Response>
@@ -90,13 +91,8 @@ function studioServer({ ports, secrets }: Stack, fetch: Fetch, sql: Sql): Server
 
 async function pass(request: IncomingMessage, response: ServerResponse, fetch: Fetch) {
   try {
-    const chunks: Buffer[] = []
-    let size = 0
-    for await (const chunk of request) {
-      size += chunk.length
-      if (size > bodyLimit) return response.writeHead(413, { connection: 'close' }).end()
-      chunks.push(chunk)
-    }
+    const body = await bodyOf(request, bodyLimit)
+    if (!body) return response.writeHead(413, { connection: 'close' }).end()
     const headers = new Headers()
     for (const [name, values] of Object.entries(request.headersDistinct)) {
       for (const value of values ?? []) headers.append(name, value)
@@ -107,7 +103,7 @@ async function pass(request: IncomingMessage, response: ServerResponse, fetch: F
       new Request(new URL(request.url!, URL.canParse(named) ? named : 'http://localhost'), {
         method: request.method,
         headers,
-        body: bodyless ? undefined : Buffer.concat(chunks),
+        body: bodyless ? undefined : body,
       }),
     )
     response.writeHead(answer.status, [...answer.headers].flat())

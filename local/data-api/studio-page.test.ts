@@ -4,7 +4,7 @@ import { signUpAdmin } from '../../test/support/admins.ts'
 import { signUp } from '../../test/support/client.ts'
 import { hasStack } from '../../test/support/facade.ts'
 import { hasBrowser, openBrowser } from '../../test/client/browser.ts'
-import { studio } from './studio-rows.ts'
+import { studio } from './support/studio-rows.ts'
 
 test.runIf(hasStack && hasBrowser)(
   'the page finds a row, saves status and reason at once, and shows what is refused',

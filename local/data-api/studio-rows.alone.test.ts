@@ -6,7 +6,7 @@ import { testLocally } from '../../test/support/facade.ts'
 import { insertOrganisation } from '../../test/support/fixtures.ts'
 import { publishListing } from '../../test/support/listings.ts'
 import { topUp } from '../../test/support/money.ts'
-import { askRows, tables } from './studio-rows.ts'
+import { askRows, tables } from './support/studio-rows.ts'
 
 const textOf = (value: unknown) => typeof value === 'object' ? JSON.stringify(value) : String(value)
 

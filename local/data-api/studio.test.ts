@@ -5,7 +5,7 @@ import { database, signUp } from '../../test/support/client.ts'
 import { testLocally } from '../../test/support/facade.ts'
 import { views } from '../../test/whole/matrix-outcomes.ts'
 import { tablesOf } from './studio.ts'
-import { askRows, studio, tables } from './studio-rows.ts'
+import { askRows, studio, tables } from './support/studio-rows.ts'
 
 testLocally('Studio has a page, and shows tables and views with their comments', async () => {
   for (const path of ['/', '/studio.js', '/studio.css']) {

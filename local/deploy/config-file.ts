@@ -1,7 +1,7 @@
 // What supabase/config.toml must say before any of it is sent.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseToml } from '../stack/config.ts'
+import { parseToml } from '../config/config-toml.ts'
 import { root } from '../schema/cli.ts'
 import { isLocalAddress } from './given.ts'
 import { settings } from './settings.ts'

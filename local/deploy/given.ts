@@ -11,7 +11,7 @@ import {
   wrongValue,
 } from '../../functions/_shared/setting-kinds.ts'
 import { type SettingName, settings } from '../../functions/_shared/settings.ts'
-import { variables } from '../environment.ts'
+import { variables } from '../config/environment.ts'
 
 type Given = NodeJS.ProcessEnv
 

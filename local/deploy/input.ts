@@ -1,7 +1,7 @@
 // The input of a deployment, from the environment (or the file deploy.env).
 import { facadeConnection, UnfitUrl } from '../../functions/_shared/connection.ts'
 import { isSecret } from '../../functions/_shared/is-secret.ts'
-import { variable, type VariableName, variables } from '../environment.ts'
+import { variable, type VariableName, variables } from '../config/environment.ts'
 import { isLocalAddress, unknownNames, wrongValues } from './given.ts'
 
 export type DeployInput = {

@@ -2,7 +2,7 @@
 // found, and whether everything answers.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { UserError } from '../stack/user-error.ts'
+import { UserError } from '../config/user-error.ts'
 
 /** How long changed Auth settings and deployed functions take to become effective. */
 const settleTime = 120_000

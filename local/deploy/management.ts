@@ -1,6 +1,6 @@
 // The Management API, for what the CLI does not set and for reading back.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { UserError } from '../stack/user-error.ts'
+import { UserError } from '../config/user-error.ts'
 
 export type Management = {
   /** GET below the path of the project. */

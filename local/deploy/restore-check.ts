@@ -6,9 +6,9 @@
 // log of the functions, which names the account of every request.
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
-import { variable } from '../environment.ts'
-import { databaseAt } from '../postgres/connection.ts'
-import { UserError } from '../stack/user-error.ts'
+import { variable } from '../config/environment.ts'
+import { databaseAt } from '../schema/connection.ts'
+import { UserError } from '../config/user-error.ts'
 
 type Line = { time?: string; method?: string; route?: string; status?: number; account?: string }
 type Charge = {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { root } from '../schema/cli.ts'
-import { UserError } from '../stack/user-error.ts'
+import { UserError } from '../config/user-error.ts'
 
 const script = () => readFileSync(join(root, 'supabase', 'schedule.sql'), 'utf8')
 const scheduled = /^select cron\.schedule\('([^']+)', '([^']+)'/gm

@@ -1,6 +1,6 @@
 // The settings of the functions, which a hosted project keeps as its secrets.
 import { createHash, randomBytes } from 'node:crypto'
-import { UserError } from '../stack/user-error.ts'
+import { UserError } from '../config/user-error.ts'
 import { givable, type SecretMap } from './given.ts'
 import type { Management } from './management.ts'
 

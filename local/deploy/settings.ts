@@ -1,5 +1,5 @@
 // The settings that a hosted project must have, and where the Management API returns them.
-import { UserError } from '../stack/user-error.ts'
+import { UserError } from '../config/user-error.ts'
 import type { Management } from './management.ts'
 
 type Value = boolean | number | string

@@ -1,9 +1,9 @@
 // The environment is read in two places, which know what there is.
 import { settings } from '../../functions/_shared/settings.ts'
-import { variables } from '../environment.ts'
+import { variables } from '../config/environment.ts'
 import { files } from './files.ts'
 
-const readers = ['functions/_shared/read-setting.ts', 'local/environment.ts']
+const readers = ['functions/_shared/read-setting.ts', 'local/config/environment.ts']
 /** Those of the system, of npm, Deno and the real Auth. */
 const foreign = /^(PATH|HOME|TMPDIR|DENO_DIR|npm_\w+|GOTRUE_\w+)$/
 // By name; what hands on the whole environment reads nothing.

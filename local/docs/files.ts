@@ -1,7 +1,7 @@
 // The files of the repository that people write, with their text.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from '../stack/settings.ts'
+import { root } from '../config/settings.ts'
 
 export type File = { path: string; text: string }
 

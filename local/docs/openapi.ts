@@ -2,9 +2,9 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { variable } from '../environment.ts'
-import { denoBinary, denoPackages } from '../stack/packages.ts'
-import { root } from '../stack/settings.ts'
+import { variable } from '../config/environment.ts'
+import { denoBinary, denoPackages } from '../config/packages.ts'
+import { root } from '../config/settings.ts'
 
 // Without these the functions do not start. Nothing is sent anywhere.
 const key = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64')

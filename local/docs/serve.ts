@@ -1,6 +1,6 @@
 // The documentation of a running stack, under /docs/ of its proxy.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { answer } from '../proxy/answers.ts'
+import { answer } from '../http/answers.ts'
 import { siteFile } from './site.ts'
 
 const api = '/functions/v1/api/'

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import { dirname, join as joinUrl } from 'node:path/posix'
-import { root } from '../stack/settings.ts'
+import { root } from '../config/settings.ts'
 import { readPage, type Section } from './sections.ts'
 
 const renderer = createRequire(import.meta.url).resolve('redoc/bundles/redoc.standalone.js')

@@ -2,7 +2,7 @@
 // into site/.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from '../stack/settings.ts'
+import { root } from '../config/settings.ts'
 import { describe } from './openapi.ts'
 import { pages } from './pages.ts'
 import { siteFile, siteFiles } from './site.ts'

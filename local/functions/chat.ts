@@ -1,7 +1,7 @@
 // Runs the chat gateway as a process of the stack, in place of functions/chat/main.ts.
 import { flushCompileCache } from 'node:module'
 import { serveChat } from '../../functions/chat/server/node-server.ts'
-import { endWithSupervisor, readyLine } from '../stack/lifecycle.ts'
+import { endWithSupervisor, readyLine } from '../processes/lifecycle.ts'
 
 const server = await serveChat({ hostname: '127.0.0.1', port: Number(process.argv[2]) })
 endWithSupervisor(server.stop)

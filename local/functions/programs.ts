@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Program } from '../stack/launch.ts'
-import { denoBinary, denoPackages } from '../stack/packages.ts'
-import { root } from '../stack/settings.ts'
-import type { Stack } from '../stack/stack.ts'
+import type { Program } from '../processes/launch.ts'
+import { denoBinary, denoPackages } from '../config/packages.ts'
+import { root } from '../config/settings.ts'
+import type { Stack } from '../config/stack.ts'
 
 type Options = {
   name: string

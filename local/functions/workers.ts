@@ -2,9 +2,9 @@
 // request finds none, takes requests for half of its lifetime, is dropped after that as soon as its
 // requests are answered and its waitUntil promises are settled, and is killed at the end of its
 // lifetime. Workers share no memory.
-import { launch, type Running } from '../stack/launch.ts'
+import { launch, type Running } from '../processes/launch.ts'
 import { workerProgram } from './programs.ts'
-import { functionsEnvironment, type Stack } from '../stack/stack.ts'
+import { functionsEnvironment, type Stack } from '../config/stack.ts'
 
 /**
  * A worker reserved for one request: `release` it after the answer; `failure` says why none came.

@@ -1,5 +1,6 @@
 // Receives text messages and mail on a machine without a provider for them.
 import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { bodyOf } from '../http/body.ts'
 
 type Message = {
   to: string
@@ -47,13 +48,8 @@ export function openInbox(): Server {
 }
 
 async function readMessage(request: IncomingMessage): Promise<Message | undefined> {
-  let text = ''
   try {
-    for await (const chunk of request.setEncoding('utf8')) {
-      text += chunk
-      if (text.length > bodyLimit) return undefined
-    }
-    const { to, kind, body, code } = JSON.parse(text)
+    const { to, kind, body, code } = JSON.parse(String(await bodyOf(request, bodyLimit)))
     if (typeof to !== 'string' || typeof body !== 'string') return undefined
     if (kind !== 'sms' && kind !== 'email') return undefined
     return { to, kind, body, code: code ?? null, createdAt: new Date().toISOString() }

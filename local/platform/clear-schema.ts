@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { UserError } from '../stack/user-error.ts'
-import type { Stack } from '../stack/stack.ts'
+import { UserError } from '../config/user-error.ts'
+import type { Stack } from '../config/stack.ts'
 
 type ServiceSchema = { schema: string; owner: string; migrations: string }
 

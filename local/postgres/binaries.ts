@@ -2,7 +2,7 @@ import { execFileSync, type SpawnOptions } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, relative } from 'node:path'
-import { UserError } from '../stack/user-error.ts'
+import { UserError } from '../config/user-error.ts'
 
 type Binaries = { initdb: string; postgres: string }
 

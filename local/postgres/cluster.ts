@@ -12,8 +12,8 @@ import {
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { binaries, runner } from './binaries.ts'
-import { commandOf } from '../stack/process-info.ts'
-import { UserError } from '../stack/user-error.ts'
+import { commandOf } from '../processes/process-info.ts'
+import { UserError } from '../config/user-error.ts'
 
 /** The platform's own role, as on hosted projects. */
 export const superuser = 'supabase_admin'

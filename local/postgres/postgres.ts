@@ -8,7 +8,7 @@ import { restrictFolder } from './binaries.ts'
 import { preparePlatform } from '../platform/prepare.ts'
 import { checkCluster, createCluster, stopLeftoverServer, superuser } from './cluster.ts'
 import { launchServer, type PostgresOptions, stopServer } from './server.ts'
-import { passwordOf, type Secrets, secretsOf } from '../stack/secrets.ts'
+import { passwordOf, type Secrets, secretsOf } from '../config/secrets.ts'
 
 export type Postgres = {
   /** Database `postgres` as role `postgres`, the one that migrations and tests use. */

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { binaries, runner } from './binaries.ts'
-import { logFile } from '../stack/log-file.ts'
+import { logFile } from '../processes/log-file.ts'
 import { superuser } from './cluster.ts'
-import { UserError } from '../stack/user-error.ts'
+import { UserError } from '../config/user-error.ts'
 
 export type PostgresOptions = {
   /** The folder that holds everything of one stack; the cluster itself lies in `postgres/`. */

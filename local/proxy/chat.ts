@@ -1,4 +1,4 @@
-import { chatPorts, type Stack } from '../stack/stack.ts'
+import { chatPorts, type Stack } from '../config/stack.ts'
 
 let turn = 0
 

@@ -2,9 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Failure, Lease, Workers } from '../functions/workers.ts'
-import { answer, endSocket, socketUnavailable } from './answers.ts'
-import { peerOf } from './credentials.ts'
-import { forward, forwardUpgrade } from './forward.ts'
+import { answer, endSocket, socketUnavailable } from '../http/answers.ts'
+import { peerOf } from '../http/credentials.ts'
+import { forward, forwardUpgrade } from '../http/forward.ts'
 
 const functionOf = (url: string) => /^\/functions\/v1\/([\w-]*)/.exec(url)?.[1] ?? ''
 

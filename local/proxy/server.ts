@@ -3,13 +3,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import { forwardToRealAuth } from '../auth/real-proxy.ts'
 import { type Auth, openPaths } from '../auth/server.ts'
-import type { KeyRing } from '../stack/signing-keys.ts'
-import type { Stack } from '../stack/stack.ts'
+import type { KeyRing } from '../config/signing-keys.ts'
+import type { Stack } from '../config/stack.ts'
 import type { Storage } from '../storage/server.ts'
 import type { Workers } from '../functions/workers.ts'
 import { serveDocs } from '../docs/serve.ts'
-import { hs256Token } from '../data-api/hs256.ts'
-import { answer, endSocket, socketUnavailable, unavailable } from './answers.ts'
+import { hs256Token } from '../http/hs256.ts'
+import { bodyOf } from '../http/body.ts'
+import { answer, endSocket, socketUnavailable, unavailable } from '../http/answers.ts'
 import { chatPort } from './chat.ts'
 import {
   clientOf,
@@ -18,9 +19,9 @@ import {
   peerOf,
   readCredentials,
   type Rejection,
-} from './credentials.ts'
+} from '../http/credentials.ts'
 import { toFunctions, upgradeFunction } from './functions.ts'
-import { forward, forwardUpgrade } from './forward.ts'
+import { forward, forwardUpgrade } from '../http/forward.ts'
 import { acceptUtf8RequestLines } from './utf8-request-lines.ts'
 
 type Parts = { stack: Stack; auth: Auth; keys: KeyRing; storage: Storage; workers: Workers }
@@ -108,19 +109,8 @@ function preflight(request: IncomingMessage, response: ServerResponse): boolean 
   return true
 }
 
+/** What Auth accepts. */
 const bodyLimit = 1024 * 1024
-
-/** The whole body, or undefined if it is longer than Auth accepts. */
-async function readAll(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request) {
-    size += chunk.length
-    if (size > bodyLimit) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
 
 async function toAuth(parts: Parts, request: IncomingMessage, response: ServerResponse) {
   if (preflight(request, response)) return
@@ -132,7 +122,7 @@ async function toAuth(parts: Parts, request: IncomingMessage, response: ServerRe
   const { stack, keys } = parts
   if (stack.realAuth) return await forwardToRealAuth(stack, keys, request, response, credentials)
   try {
-    const body = await readAll(request)
+    const body = await bodyOf(request, bodyLimit)
     if (!body) {
       const error = { code: 413, error_code: 'request_entity_too_large', msg: 'Body too large' }
       return answer(response, 413, error, { ...cors, connection: 'close' })

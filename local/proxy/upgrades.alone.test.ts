@@ -5,7 +5,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { forwardUpgrade } from './forward.ts'
+import { forwardUpgrade } from '../http/forward.ts'
 import { waitUntil } from '../../test/support/wait.ts'
 
 describe('a socket through the proxy', () => {

@@ -4,8 +4,8 @@ import { createServer as createHttpServer, request as httpRequest } from 'node:h
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { forward, forwardUpgrade } from './forward.ts'
-import { Connection, type Exchange } from './upstream.ts'
+import { forward, forwardUpgrade } from '../http/forward.ts'
+import { Connection, type Exchange } from '../http/upstream.ts'
 import { waitUntil } from '../../test/support/wait.ts'
 
 describe('the proxy', () => {

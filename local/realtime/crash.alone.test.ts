@@ -15,7 +15,7 @@ import { createClient as createApp } from '../../client/src/index.ts'
 import { completeFields } from '../../test/support/listings.ts'
 import { type Stack, startStack } from '../../test/support/stack.ts'
 import { waitUntil } from '../../test/support/wait.ts'
-import { readStack } from '../stack/stack.ts'
+import { readStack } from '../config/stack.ts'
 import { dropPartitions } from './support/client.ts'
 
 let stack: Stack

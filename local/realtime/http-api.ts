@@ -1,6 +1,7 @@
 // The HTTP API of Realtime: broadcasts, and a ping.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { readCredentials } from '../proxy/credentials.ts'
+import { bodyOf } from '../http/body.ts'
+import { readCredentials } from '../http/credentials.ts'
 import type { Caller } from './authorization.ts'
 import { type Json, Message, type UserBroadcast } from './frames.ts'
 import type { Realtime } from './interfaces.ts'
@@ -110,14 +111,9 @@ async function callerOf({ stack, keys }: Realtime, request: IncomingMessage): Pr
 }
 
 async function read(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request) {
-    size += chunk.length
-    if (size > maxBodyBytes) throw new HttpError(413, { message: 'Request Entity Too Large' })
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+  const body = await bodyOf(request, maxBodyBytes)
+  if (!body) throw new HttpError(413, { message: 'Request Entity Too Large' })
+  return body
 }
 
 const typeOf = ({ headers }: IncomingMessage) =>

@@ -1,6 +1,6 @@
 // What the parts of the stand-in know of one another, so that each can be read by itself.
-import type { KeyRing } from '../stack/signing-keys.ts'
-import type { Stack } from '../stack/stack.ts'
+import type { KeyRing } from '../config/signing-keys.ts'
+import type { Stack } from '../config/stack.ts'
 import type { Authorization } from './authorization.ts'
 import type { Frame, Json, Version } from './frames.ts'
 import type { Limits, Plan, Rate } from './limits.ts'

@@ -1,8 +1,8 @@
 // Runs the Realtime stand-in in its own process, so that signing in works even if it fails.
-import { endWithSupervisor, listen, readyLine } from '../stack/lifecycle.ts'
-import { openKeys } from '../stack/signing-keys.ts'
+import { endWithSupervisor, listen, readyLine } from '../processes/lifecycle.ts'
+import { openKeys } from '../config/signing-keys.ts'
 import { openRealtime } from './server.ts'
-import { readStack } from '../stack/stack.ts'
+import { readStack } from '../config/stack.ts'
 
 const stack = readStack(process.env)
 const { server, close } = openRealtime(stack, openKeys(stack.dataDir, stack.issuer))

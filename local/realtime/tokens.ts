@@ -1,5 +1,5 @@
 import { errors } from 'jose'
-import type { KeyRing } from '../stack/signing-keys.ts'
+import type { KeyRing } from '../config/signing-keys.ts'
 import type { Json } from './frames.ts'
 
 /** The identity behind a token, or behind the API key of the connection. */

@@ -1,7 +1,7 @@
 // The advisors of the official CLI, compared with the exceptions for which we have reasons.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { UserError } from '../stack/user-error.ts'
+import { UserError } from '../config/user-error.ts'
 import { errorLines, remoteFlag, root, supabase } from './cli.ts'
 
 export type Finding = { lint: string; object: string; detail: string }

@@ -6,8 +6,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { databaseAt } from '../postgres/connection.ts'
-import { UserError } from '../stack/user-error.ts'
+import { databaseAt } from './connection.ts'
+import { UserError } from '../config/user-error.ts'
 
 /** The last one comes when a version has to mend rows of the one before. */
 export const scripts = {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { variable } from '../environment.ts'
+import { variable } from '../config/environment.ts'
 import { advise, exceptions, type Finding, unexplained } from './advisors.ts'
 import { build, connected } from './build.ts'
 import { push, writeProject } from './cli.ts'

@@ -2,7 +2,7 @@
 // with sql/. One line for each; exit code 1 when one fails.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseToml } from '../stack/config.ts'
+import { parseToml } from '../config/config-toml.ts'
 import { advise, exceptions, unexplained } from './advisors.ts'
 import { baseline, hasRelease } from './baseline.ts'
 import { build, connected, run, scripts, scriptsIn } from './build.ts'

@@ -13,8 +13,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { databaseAt } from '../postgres/connection.ts'
-import { UserError } from '../stack/user-error.ts'
+import { databaseAt } from './connection.ts'
+import { UserError } from '../config/user-error.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 

@@ -1,7 +1,7 @@
 // Checks of supabase/config.toml that need neither a project nor Docker.
 import { existsSync, globSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
-import type { parseToml } from '../stack/config.ts'
+import type { parseToml } from '../config/config-toml.ts'
 import { areasIn, connected, scripts, scriptsIn } from './build.ts'
 import { root } from './cli.ts'
 

@@ -16,8 +16,8 @@ import {
   supabaseProfile,
 } from '@supabase/pg-delta'
 import pg from 'pg'
-import { databaseAt } from '../postgres/connection.ts'
-import { UserError } from '../stack/user-error.ts'
+import { databaseAt } from './connection.ts'
+import { UserError } from '../config/user-error.ts'
 import { revokeDefaults } from './baseline.ts'
 import { wholeTables } from './columns.ts'
 import { normaliseExpression } from './expression.ts'

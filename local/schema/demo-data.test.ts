@@ -1,7 +1,7 @@
 // The demo world, on a database of its own.
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
-import { databaseAt } from '../postgres/connection.ts'
+import { databaseAt } from './connection.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { build } from './build.ts'
 import { schemaPaths } from './migration.ts'

@@ -1,6 +1,6 @@
 // What the functions and docs know about the database, written from the database.
 import { join } from 'node:path'
-import { UserError } from '../stack/user-error.ts'
+import { UserError } from '../config/user-error.ts'
 import { connected } from './build.ts'
 import { errorLines, remoteFlag, root, supabase } from './cli.ts'
 import { triggersPage } from './triggers.ts'

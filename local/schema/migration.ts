@@ -4,7 +4,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Postgres } from '../postgres/postgres.ts'
-import { UserError } from '../stack/user-error.ts'
+import { UserError } from '../config/user-error.ts'
 import { baseline, hasRelease, header, section, sectionIn } from './baseline.ts'
 import { build, connected, run, type Script, scripts, scriptsIn } from './build.ts'
 import { migrationsIn, push, root, writeProject } from './cli.ts'

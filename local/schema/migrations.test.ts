@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { databaseAt } from '../postgres/connection.ts'
+import { databaseAt } from './connection.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connected } from './build.ts'
 import { push, remoteFlag, root, writeProject } from './cli.ts'

@@ -2,7 +2,7 @@
 // value, or another type to one, while a function with an SQL body uses the table's row type:
 // `cannot alter table "accounts" because function private.may_act(accounts) uses its row type`. Hosted
 // projects get it before npm does, so such a migration is refused here.
-import { UserError } from '../stack/user-error.ts'
+import { UserError } from '../config/user-error.ts'
 import { connected } from './build.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url'
-import { UserError } from '../stack/user-error.ts'
+import { UserError } from '../config/user-error.ts'
 
 /** Runs a command if its file was started as a program, not if it was imported. */
 export async function runAsCommand(

@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startTimeOf } from './process-info.ts'
-import { UserError } from './user-error.ts'
+import { startTimeOf } from '../processes/process-info.ts'
+import { UserError } from '../config/user-error.ts'
 
 type Owner = { pid: number; born: string }
 

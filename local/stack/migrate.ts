@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { UserError } from './user-error.ts'
+import { UserError } from '../config/user-error.ts'
 import { errorLines, remoteFlag, retryOnLockTimeout, supabase } from '../schema/cli.ts'
-import { root } from './settings.ts'
-import type { Stack } from './stack.ts'
+import { root } from '../config/settings.ts'
+import type { Stack } from '../config/stack.ts'
 
 type Say = (line: string) => void
 

@@ -1,5 +1,5 @@
 // A stack that npm started ends with npm, which does not end its children when it is killed.
-import { commandOf, parentOf, startTimeOf } from './process-info.ts'
+import { commandOf, parentOf, startTimeOf } from '../processes/process-info.ts'
 
 /** Calls back once npm is gone, in whatever way. Does nothing if npm did not start this process. */
 export function onNpmExit(ended: () => void): void {

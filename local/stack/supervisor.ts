@@ -6,16 +6,22 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { launch, type Program, SupervisedProcess } from './launch.ts'
+import { launch, type Program, SupervisedProcess } from '../processes/launch.ts'
 import { chatProgram } from '../functions/programs.ts'
-import { ensureKeys } from './signing-keys.ts'
+import { ensureKeys } from '../config/signing-keys.ts'
 import { takeLock } from './lock.ts'
 import { migrate } from './migrate.ts'
 import { onNpmExit } from './npm-parent.ts'
 import { startPostgres } from '../postgres/postgres.ts'
-import { UserError } from './user-error.ts'
-import { type Ports, readSettings, type Settings } from './settings.ts'
-import { chatPorts, describeStack, functionsEnvironment, readStack, type Stack } from './stack.ts'
+import { UserError } from '../config/user-error.ts'
+import { type Ports, readSettings, type Settings } from '../config/settings.ts'
+import {
+  chatPorts,
+  describeStack,
+  functionsEnvironment,
+  readStack,
+  type Stack,
+} from '../config/stack.ts'
 
 const began = Date.now()
 const log = (line: string) => {

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { transaction, type Tx } from '../postgres/pool.ts'
-import type { Claims } from '../stack/signing-keys.ts'
+import type { Claims } from '../config/signing-keys.ts'
 
 /** The caller: a database role and the claims of their token. */
 export type Caller = { role: string; claims: Claims }

@@ -3,12 +3,12 @@
 // The proxy is in front of it, as on a hosted project.
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
-import { unavailable } from '../proxy/answers.ts'
-import { type Credentials, peerOf } from '../proxy/credentials.ts'
-import { forward } from '../proxy/forward.ts'
-import { hs256Token } from '../data-api/hs256.ts'
-import { publicKeys, storedKeys } from '../stack/signing-keys.ts'
-import type { Stack } from '../stack/stack.ts'
+import { unavailable } from '../http/answers.ts'
+import { type Credentials, peerOf } from '../http/credentials.ts'
+import { forward } from '../http/forward.ts'
+import { hs256Token } from '../http/hs256.ts'
+import { publicKeys, storedKeys } from '../config/signing-keys.ts'
+import type { Stack } from '../config/stack.ts'
 import type { Storage } from './server.ts'
 import { signedUploadSeconds } from './signed.ts'
 

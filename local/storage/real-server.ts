@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { endWithSupervisor, readyLine } from '../stack/lifecycle.ts'
+import { endWithSupervisor, readyLine } from '../processes/lifecycle.ts'
 import { clearSchema } from '../platform/clear-schema.ts'
-import { readStack } from '../stack/stack.ts'
+import { readStack } from '../config/stack.ts'
 import { realStorageSettings } from './real-proxy.ts'
 
 const stack = readStack(process.env)

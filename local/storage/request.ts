@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type pg from 'pg'
+import { bodyOf } from '../http/body.ts'
 import type { Caller } from './database.ts'
 import { badBody, badBucketName, badField, badKey, noBucket, StorageError } from './errors.ts'
 import type { Files } from './files.ts'
@@ -94,24 +95,19 @@ const bodyLimit = 1024 * 1024
 
 /** Reads a JSON body. */
 export async function readJson({ raw }: StorageRequest): Promise<Record<string, unknown>> {
-  const pieces: Buffer[] = []
-  let size = 0
-  for await (const piece of raw.iterator({ destroyOnReturn: false })) {
-    size += piece.length
-    if (size > bodyLimit) {
-      const message = 'Request body is too large'
-      throw new StorageError(413, { ...badBody(message).body, statusCode: '413', message })
-    }
-    pieces.push(piece)
+  const bytes = await bodyOf(raw, bodyLimit)
+  if (!bytes) {
+    const message = 'Request body is too large'
+    throw new StorageError(413, { ...badBody(message).body, statusCode: '413', message })
   }
   if (!/^application\/json\b/.test(raw.headers['content-type'] ?? '')) {
     throw badField('body must be object')
   }
   const when = "when content-type is set to 'application/json'"
-  if (size === 0) throw badBody(`Body cannot be empty ${when}`)
+  if (bytes.length === 0) throw badBody(`Body cannot be empty ${when}`)
   let body
   try {
-    body = JSON.parse(Buffer.concat(pieces).toString())
+    body = JSON.parse(bytes.toString())
   } catch {
     throw badBody(`Body is not valid JSON but content-type is set to 'application/json'`)
   }

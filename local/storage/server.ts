@@ -1,8 +1,8 @@
 // Supabase Storage as far as this project and storage-js use it; the proxy calls it in the same
 // process. Files are streamed to and from disk, whatever their size.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Claims, KeyRing } from '../stack/signing-keys.ts'
-import type { Credentials } from '../proxy/credentials.ts'
+import type { Claims, KeyRing } from '../config/signing-keys.ts'
+import type { Credentials } from '../http/credentials.ts'
 import { buckets } from './buckets.ts'
 import { openPool } from '../postgres/pool.ts'
 import type { Caller } from './database.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { newAddress, spoofedHeaders, tally, testFromAddresses } from '../support/addresses.ts'
 import { database, inboxOf, newEmail, newPhone, signUp } from '../support/client.ts'
 import { ageCodes, codeSentBy, normalizedIdentifier, signUpByPhone } from '../support/codes.ts'

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { newAddress, testFromAddresses } from '../support/addresses.ts'
 import { database, newPhone, signIn } from '../support/client.ts'
 import { ageCodes, codeSentBy, normalizedIdentifier, requestResetCode } from '../support/codes.ts'

@@ -1,7 +1,7 @@
 /** What the whole service sends: its ceilings, the last fifth of each, and the alarm before. */
 import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { tally } from '../support/addresses.ts'
 import { database, newEmail, newPhone, type Person, signUp } from '../support/client.ts'
 import { ageCodes, signUpByPhone } from '../support/codes.ts'

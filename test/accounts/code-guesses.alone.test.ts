@@ -1,7 +1,7 @@
 /** Guessing codes: how many tries there are, and what strangers cannot use up. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { newAddress, spoofedHeaders, tally, testFromAddresses } from '../support/addresses.ts'
 import { database, newEmail, newPhone, type Reply, signUp } from '../support/client.ts'
 import {

@@ -1,7 +1,7 @@
 /** Requesting codes: how many are sent, and what strangers cannot use up. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { newAddress, testFromAddresses } from '../support/addresses.ts'
 import {
   database,

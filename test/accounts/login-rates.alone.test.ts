@@ -1,7 +1,7 @@
 /** Guessing passwords: what it costs, whom it locks out, and whom it does not. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { newAddress, tally, testFromAddresses } from '../support/addresses.ts'
 import { database, newEmail, newPhone, type Person, signUp } from '../support/client.ts'
 import {

@@ -4,7 +4,7 @@
  */
 import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { database, newEmail, newPhone, type Person } from '../support/client.ts'
 import { codeSentBy, signUpByPhone } from '../support/codes.ts'
 import { type Facade, startFacade, testLocally } from '../support/facade.ts'

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { root } from '../../local/stack/settings.ts'
+import { root } from '../../local/config/settings.ts'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'

@@ -1,9 +1,9 @@
 /** Scheduled work after an outage: much to clean, and rows that make a job fail. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { databaseAt } from '../../local/postgres/connection.ts'
+import { databaseAt } from '../../local/schema/connection.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { database, type Person, projectUrl, secretKey, signUp } from '../support/client.ts'
 import { alarmsAbout, topUpInvoice } from '../support/money.ts'
 import { givePlan } from '../support/plans.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { newAddress } from '../support/addresses.ts'
 import { database, newEmail, newPhone, type Person, signUp } from '../support/client.ts'
 import { ageHits, hitsByRule, plantHits } from '../support/rate-hits.ts'

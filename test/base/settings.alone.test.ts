@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { denoBinary, denoPackages } from '../../local/stack/packages.ts'
+import { denoBinary, denoPackages } from '../../local/config/packages.ts'
 import { hasStack, startFacade } from '../support/facade.ts'
 
 const settings: Record<string, string> = {

@@ -3,10 +3,10 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { superuser } from '../../local/postgres/cluster.ts'
-import { databaseAt } from '../../local/postgres/connection.ts'
-import { passwordOf, secretsOf } from '../../local/stack/secrets.ts'
+import { databaseAt } from '../../local/schema/connection.ts'
+import { passwordOf, secretsOf } from '../../local/config/secrets.ts'
 import { payWithoutCallback } from '../billing/payment-steps.ts'
 import { signUpAdmin } from '../support/admins.ts'
 import {

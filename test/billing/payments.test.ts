@@ -1,7 +1,7 @@
 /** Paying at the provider, shown with the sandbox: charge, webhook, status. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { database, guest, type Person, projectUrl, signUp } from '../support/client.ts'
 import {
   createCharge,

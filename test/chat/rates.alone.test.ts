@@ -1,7 +1,7 @@
 // LOAD-05: how many messages an account may send, through the facade, the Data API and the gateway.
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
 import { signUp } from '../support/client.ts'
 import {

@@ -1,6 +1,6 @@
 /** How many pushes the acts of one account cause another: the list has them all. */
 import { afterAll, beforeAll, expect } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { type Person, signUp } from '../support/client.ts'
 import { openConversation, postMessage } from '../support/conversations.ts'
 import { testLocally } from '../support/facade.ts'

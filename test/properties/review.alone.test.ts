@@ -1,6 +1,6 @@
 // The review switch and the rate of contacts hold for everybody, so these run alone.
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 import { enforceRates } from '../support/rates.ts'

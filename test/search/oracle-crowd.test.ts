@@ -1,6 +1,6 @@
 /** Searches among more listings of one place, kind and word than a walk passes by. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { signUp } from '../support/client.ts'
 import { categories, Oracle } from './oracle.ts'
 import { crowd, dice, randomSearch, type Search } from './world.ts'

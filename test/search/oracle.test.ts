@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { asCaller, guest, type Reply, signUp } from '../support/client.ts'
 import { categories, Oracle } from './oracle.ts'
 import {

@@ -3,7 +3,7 @@
  * nothing else is answered, answers.ts finds at once.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 
 /** What follows from token, body and rates is the same code for all: one operation shows it. */
 const common = [

@@ -1,7 +1,7 @@
 /** Checks every answer that the suite gets against the API's description. Runs before each file. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { recordAnswer } from './answered-codes.ts'
 import { onReply, type Reply, secretKey } from './client.ts'
 import { description, everyOperation, type Operation, resolve, type Schema } from './openapi.ts'

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { chownSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { passwordOf, secretsOf } from '../../local/stack/secrets.ts'
+import { passwordOf, secretsOf } from '../../local/config/secrets.ts'
 import type { Stack } from './stack.ts'
 
 // A file that goes while it is copied is no loss: the log of the database has it.

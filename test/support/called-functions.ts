@@ -4,8 +4,8 @@
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import pg from 'pg'
-import { variable } from '../../local/environment.ts'
-import { databaseAt } from '../../local/postgres/connection.ts'
+import { variable } from '../../local/config/environment.ts'
+import { databaseAt } from '../../local/schema/connection.ts'
 
 const ours = `prolang = (select oid from pg_language where lanname = 'plpgsql')
   and pronamespace::regnamespace::text in ('api', 'private', 'public')`

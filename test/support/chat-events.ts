@@ -1,7 +1,7 @@
 /** Holds what the tests send and hear of chat against GET /asyncapi.json. */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { closed } from './answers.ts'
 import type { Schema } from './openapi.ts'
 

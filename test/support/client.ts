@@ -1,8 +1,8 @@
 /** People talking to the API over HTTP. Each test signs up its own, so nothing needs cleaning. */
 import { randomInt, randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { variable } from '../../local/environment.ts'
-import { databaseAt } from '../../local/postgres/connection.ts'
+import { variable } from '../../local/config/environment.ts'
+import { databaseAt } from '../../local/schema/connection.ts'
 import { recordSecrets } from './recorded-secrets.ts'
 
 export const projectUrl = variable('SUPABASE_URL')!

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { recordCalls } from './called-functions.ts'
 import { projectUrl, secretKey } from './client.ts'
 import { descendants } from './descendants.ts'

@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { functionsProgram } from '../../local/functions/programs.ts'
 import { test } from 'vitest'
-import { functionsEnvironment, readStack } from '../../local/stack/stack.ts'
+import { functionsEnvironment, readStack } from '../../local/config/stack.ts'
 import { checkReply, projectUrl, type Reply } from './client.ts'
 
 /** Only the embedded stack says what its functions need to start. */

@@ -1,6 +1,6 @@
 /** The API's OpenAPI description, from which tests of all routes are generated. */
 import { randomUUID } from 'node:crypto'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { issuerUrl } from './social-issuer.ts'
 
 export type Schema = {

@@ -1,9 +1,9 @@
 /** A process of the chat gateway beside the stack's own: with other settings, or to be stopped. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { chatProgram } from '../../local/functions/programs.ts'
-import { readStack } from '../../local/stack/stack.ts'
+import { readStack } from '../../local/config/stack.ts'
 import { projectUrl } from './client.ts'
 import { defaultSettings, freePort } from './facade.ts'
 

@@ -1,6 +1,6 @@
 /** Plans of people: given by SQL, for tests that are about something else. */
 import pg from 'pg'
-import { databaseAt } from '../../local/postgres/connection.ts'
+import { databaseAt } from '../../local/schema/connection.ts'
 import { database } from './client.ts'
 
 /**

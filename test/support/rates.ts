@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { databaseAt } from '../../local/postgres/connection.ts'
-import { root } from '../../local/stack/settings.ts'
+import { databaseAt } from '../../local/schema/connection.ts'
+import { root } from '../../local/config/settings.ts'
 
 type Rate = { rule: string; max: number }
 

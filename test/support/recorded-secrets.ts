@@ -1,6 +1,6 @@
 /** What the suite's people keep secret, noted as they use it: OPS-01 looks for it in every log. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 
 const secret = /password|token|secret|authorization/i
 

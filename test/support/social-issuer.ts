@@ -6,7 +6,7 @@ import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, SignJWT } from 'jose'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 
 export type Provider = 'google' | 'apple'
 type Json = Record<string, unknown>

@@ -9,7 +9,7 @@ import {
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 
 type Json = Record<string, unknown>
 type Parts = { header: Json; claims: Json }

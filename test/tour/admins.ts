@@ -1,6 +1,6 @@
 /** The tour: people who are made admins, and dismissed when it ends. */
 import pg from 'pg'
-import { databaseAt } from '../../local/postgres/connection.ts'
+import { databaseAt } from '../../local/schema/connection.ts'
 import { newPerson, type Person } from './accounts.ts'
 import { atTheEnd, databaseUrl, must, show } from './guide.ts'
 

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 
 // deno-lint-ignore no-explicit-any
 export type Json = any

@@ -1,7 +1,7 @@
 /** The tour: listings of every kind, and a company that has one. */
 import { randomInt } from 'node:crypto'
 import pg from 'pg'
-import { databaseAt } from '../../local/postgres/connection.ts'
+import { databaseAt } from '../../local/schema/connection.ts'
 import { ask, databaseUrl, must, show, step } from './guide.ts'
 import { ids, listing, offered, publish, same } from './world.ts'
 

@@ -2,7 +2,7 @@
 // accepted as on the platform, or refused in the format of the part that it was sent to.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { projectUrl, publishableKey, signUp } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
 import { publishListing } from '../support/listings.ts'

@@ -2,7 +2,7 @@
 // hits up to each limit, the last steps go over HTTP. Messages: test/chat/rates.alone.test.ts.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { asCaller, database, newEmail, type Person, signUp } from '../support/client.ts'
 import { signUpByPhone } from '../support/codes.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'

@@ -1,7 +1,7 @@
 /** LOAD-05 how often an account may change what it has, and how much may be unfinished at a time. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 import { database, type Person, type Reply, signUp } from '../support/client.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'

@@ -1,6 +1,6 @@
 /** Every write of the API is limited by a rate: whoever has used it up is refused by it. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { variable } from '../../local/environment.ts'
+import { variable } from '../../local/config/environment.ts'
 import { type Person, type Reply, request, signUp } from '../support/client.ts'
 import { returnUrl, topUpInvoice } from '../support/money.ts'
 import { everyOperation, type Operation, requestWith } from '../support/openapi.ts'

@@ -1,9 +1,9 @@
 /** Rows as the page of Studio asks for them, for tests. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { hasStack } from '../../test/support/facade.ts'
-import { variable } from '../environment.ts'
-import type { tablesOf } from './studio.ts'
+import { hasStack } from '../../../test/support/facade.ts'
+import { variable } from '../../config/environment.ts'
+import type { tablesOf } from '../studio.ts'
 
 type Table = ReturnType<typeof tablesOf>[number]
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { variable } from '../environment.ts'
+import { variable } from './environment.ts'
 import { UserError } from './user-error.ts'
 
 type Value = string | number | boolean | string[]

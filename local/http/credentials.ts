@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import type { Stack } from '../stack/stack.ts'
+import type { Stack } from '../config/stack.ts'
 
 /** An error response of the proxy itself, worded like the hosted one. */
 export type Rejection = { status: number; body: unknown; headers?: Record<string, string> }

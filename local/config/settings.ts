@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { variable, type VariableName } from '../environment.ts'
+import { variable, type VariableName } from './environment.ts'
 import { UserError } from './user-error.ts'
 
 /** The root folder of the repository. */

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readyLine } from './lifecycle.ts'
 import { logFile } from './log-file.ts'
-import { root } from './settings.ts'
+import { root } from '../config/settings.ts'
 
 /** A running process of the stack; `port` is where it listens if it chose the port itself. */
 export type Running = { process: ChildProcess; port?: number; stop: () => Promise<void> }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Config, readConfig } from './config.ts'
+import { type Config, readConfig } from './config-toml.ts'
 import { publicKeys, storedKeys } from './signing-keys.ts'
 import { passwordOf, type Secrets, secretsOf } from './secrets.ts'
 import { readSettings, root, type Settings } from './settings.ts'

@@ -1,0 +1,109 @@
+// Imports run one way, types included, and no file or area reaches itself by them.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { root } from './config/settings.ts'
+
+const base = ['local/config', 'local/http', 'local/processes']
+const shared = 'functions/_shared'
+
+/**
+ * What the files of each folder may import besides one another. A stand-in takes nothing from the
+ * functions: one that parsed by their code would share their faults, and no test would see them.
+ */
+const mayImport: Record<string, string[]> = {
+  'functions/_shared': [],
+  'functions/payments': [shared],
+  'functions/pictures': [shared],
+  'functions/api/http': [shared],
+  'functions/api': ['functions/api/http', 'functions/payments', 'functions/pictures', shared],
+  'functions/chat': ['functions/payments', 'functions/pictures', shared],
+  'functions/jobs': ['functions/payments', 'functions/pictures', shared],
+  'local/config': [],
+  'local/http': ['local/config'],
+  'local/processes': ['local/config'],
+  'local/platform': ['local/config'],
+  'local/postgres': ['local/platform', 'local/processes', 'local/config'],
+  'local/auth': ['local/postgres', 'local/platform', ...base],
+  'local/storage': ['local/postgres', 'local/platform', ...base],
+  'local/realtime': base,
+  'local/data-api': base,
+  'local/inbox': base,
+  // One of its files is the process that runs the gateway.
+  'local/functions': ['functions/chat', ...base],
+  'local/proxy': ['local/auth', 'local/storage', 'local/functions', 'local/docs', ...base],
+  'local/stack': [
+    'local/proxy',
+    'local/auth',
+    'local/storage',
+    'local/functions',
+    'local/inbox',
+    'local/schema',
+    'local/postgres',
+    ...base,
+  ],
+  // These are about the functions: they describe, ask for and check what these read.
+  'local/docs': [shared, 'local/http', 'local/config'],
+  'local/schema': [shared, 'local/postgres', 'local/config'],
+  'local/deploy': [shared, 'local/schema', 'local/postgres', 'local/config'],
+  'local/bundle': ['local/config'],
+}
+
+type Graph = Map<string, Set<string>>
+
+const isTest = (file: string) => /\.test\.ts$|\/support\//.test(file)
+
+const files = ['functions', 'local'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((file) => `${folder}/${file.replaceAll('\\', '/')}`)
+).filter((file) => file.endsWith('.ts') && !isTest(file))
+
+const importPattern =
+  /^(?:import|export)\b[^'"]*?\bfrom '(\.[^']+)'|\bimport\('(\.[^']+)'\)|^import '(\.[^']+)'/gm
+
+const imports: Graph = new Map(files.map((file) => {
+  const text = readFileSync(join(root, file), 'utf8')
+  const targets = [...text.matchAll(importPattern)].map((match) =>
+    posix.join(posix.dirname(file), match[1] ?? match[2] ?? match[3]!)
+  )
+  return [file, new Set(targets)]
+}))
+
+const rooms = Object.keys(mayImport).sort((a, b) => b.length - a.length)
+/** The folder of the list that a file is in, or the file itself. */
+const roomOf = (file: string) => rooms.find((room) => file.startsWith(`${room}/`)) ?? file
+
+/** The area of a file of the facade: its folder, or the file itself. */
+const areaOf = (file: string) => file.split('/').slice(0, 3).join('/').replace(/\.ts$/, '')
+
+function circlesIn(graph: Graph): string[] {
+  const circles: string[] = []
+  const done = new Set<string>()
+  const visit = (node: string, path: string[]) => {
+    if (path.includes(node)) {
+      return void circles.push([...path.slice(path.indexOf(node)), node].join(' -> '))
+    }
+    if (done.has(node)) return
+    for (const next of graph.get(node) ?? []) visit(next, [...path, node])
+    done.add(node)
+  }
+  for (const node of graph.keys()) visit(node, [])
+  return circles
+}
+
+const areas: Graph = new Map()
+const faults: string[] = []
+for (const [file, targets] of imports) {
+  for (const target of targets) {
+    const [from, to] = [roomOf(file), roomOf(target)]
+    // What is in no folder, such as start.ts, may import all, and nobody it.
+    const allowed = from === to || !(from in mayImport) || mayImport[from]!.includes(to)
+    if (!allowed) faults.push(`up: ${file} -> ${target}`)
+    if (from !== 'functions/api' || to !== from || areaOf(file) === areaOf(target)) continue
+    areas.set(areaOf(file), (areas.get(areaOf(file)) ?? new Set()).add(areaOf(target)))
+  }
+}
+faults.push(...circlesIn(imports).map((circle) => `circle: ${circle}`))
+faults.push(...circlesIn(areas).map((circle) => `circle of areas: ${circle}`))
+
+for (const fault of faults) console.log(fault)
+process.exitCode = faults.length ? 1 : 0
