@@ -132,7 +132,7 @@ export async function routes({ facade, owner }: Database): Promise<Route[]> {
     function: ask((caller) => {
       const { filters, q } = of(caller)
       const text = q ? `, ${literal(q)}` : ''
-      return answerOf(`api.search('standard', ${literal(JSON.stringify(filters))}${text})`)
+      return answerOf(`private.search('standard', ${literal(JSON.stringify(filters))}${text})`)
     }),
     request: (caller) => {
       const { filters, q } = of(caller)

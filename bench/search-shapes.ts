@@ -1,6 +1,6 @@
 /**
- * Every shape of a search at two numbers of listings, timed inside the database, as api functions
- * answer them: with the cards of the page; and what publishing writes for them. A p99 above the limit or
+ * Every shape of a search at two numbers of listings, timed inside the database, as the facade
+ * calls them: with the cards of the page; and what publishing writes for them. A p99 above the limit or
  * growth above 2 is marked.
  */
 import { totalmem } from 'node:os'
@@ -38,7 +38,7 @@ type Search = Record<string, unknown> & { strategy?: string; q?: string; sort?: 
 
 const search = (one: (sampler: Sampler) => Search) => (sampler: Sampler) => {
   const { strategy = 'standard', q = null, sort = null, cursor = null, ...filters } = one(sampler)
-  return ['api.search', [strategy, filters, q, sort, cursor, 20]] as const
+  return ['private.search', [strategy, filters, q, sort, cursor, 20]] as const
 }
 
 const kinds = [
@@ -57,8 +57,8 @@ const shapes: Record<
   string,
   (sampler: Sampler) => readonly [name: string, args: readonly unknown[]]
 > = {
-  feed: () => ['api.list_feed', ['all', 1]],
-  'feed, page 500': () => ['api.list_feed', ['sale', 500]],
+  feed: () => ['private.list_feed', ['all', 1]],
+  'feed, page 500': () => ['private.list_feed', ['sale', 500]],
   newest: search(() => ({})),
   area: search(({ area }) => ({ areaIds: [area()] })),
   'three areas': search(({ area }) => ({ areaIds: [area(), area(), area()] })),
@@ -116,7 +116,7 @@ const shapes: Record<
   deal: search(() => ({ strategy: 'deal' })),
   company: search(() => ({ strategy: 'company' })),
   'map clusters': ({ whole }) => [
-    'api.list_map_listings',
+    'private.list_map_listings',
     [[47.5, 28.9, 48.3, 29.5], 8 + whole(6), {}],
   ],
 }
@@ -214,16 +214,16 @@ const timer = `
     started timestamptz := clock_timestamp();
     answer json;
   begin
-    execute 'select to_json(answer) from ' || call || ' as answer' into answer using args;
+    execute 'select ' || call into answer using args;
     ms := extract(epoch from clock_timestamp() - started) * 1000;
     items := json_array_length(coalesce(answer -> 'items', answer -> 'clusters'));
   end
   $$`
 
 const types: Record<string, string[]> = {
-  'api.search': ['text', 'jsonb', 'text', 'text', 'text', 'integer'],
-  'api.list_feed': ['text', 'integer'],
-  'api.list_map_listings': ['jsonb', 'integer', 'jsonb'],
+  'private.search': ['text', 'jsonb', 'text', 'text', 'text', 'integer'],
+  'private.list_feed': ['text', 'integer'],
+  'private.list_map_listings': ['jsonb', 'integer', 'jsonb'],
 }
 
 async function time(client: pg.Client, name: string, args: readonly unknown[]) {
@@ -242,7 +242,7 @@ async function cursorOf(client: pg.Client, one: Search, pages: number): Promise<
   for (let page = 0; page < pages; page++) {
     const { q, sort } = one
     const { rows }: pg.QueryResult<{ nextCursor: string }> = await client.query(
-      `select "nextCursor" from api.search('standard', '{}', $1, $2, $3)`,
+      `select private.search('standard', '{}', $1, $2, $3)::json ->> 'nextCursor' as "nextCursor"`,
       [q, sort, cursor],
     )
     cursor = rows[0].nextCursor

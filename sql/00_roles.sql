@@ -1,9 +1,7 @@
 -- Roles of our own. A script that may run twice: roles belong to the cluster, not to a database.
 --
 -- facade   the login of the edge functions. It owns nothing and inherits nothing; every message
---          first becomes guest, authenticated or backend.
--- guest    who calls the facade without a token: anon, and what guests have through the facade alone
---          because it counts reads and the Data API does not (search, feed, map).
+--          first becomes anon, authenticated or backend.
 -- backend  what the facade may do for nobody in particular: registration, codes, jobs. It has no
 --          BYPASSRLS and executes the functions that are granted to it by name, nothing else.
 
@@ -12,18 +10,13 @@ begin
   if not exists (select from pg_roles where rolname = 'backend') then
     create role backend nologin noinherit;
   end if;
-  if not exists (select from pg_roles where rolname = 'guest') then
-    create role guest nologin;
-  end if;
   if not exists (select from pg_roles where rolname = 'facade') then
     create role facade login noinherit;
   end if;
 end
 $$;
 
-grant anon to guest;
-grant guest, authenticated, backend to facade;
-revoke anon from facade;
+grant anon, authenticated, backend to facade;
 
 alter role facade set statement_timeout = '5s';
 alter role facade set lock_timeout = '4s';

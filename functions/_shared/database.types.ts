@@ -182,9 +182,6 @@ export type Database = {
               "items": Json,"nextCursor": string
             }[]
                            },
-"list_feed":
-{ Args: { "fields"?: string,"filter"?: string,"page"?: number,"page_size"?: number,"snapshot"?: string }; Returns: Json
-                           },
 "list_governorates":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
@@ -200,12 +197,6 @@ export type Database = {
                            },
 "list_kinds":
 { Args: Record<PropertyKey, never>; Returns: Json
-                           },
-"list_map_areas":
-{ Args: { "filters"?: Json }; Returns: Json
-                           },
-"list_map_listings":
-{ Args: { "bbox": Json,"filters"?: Json,"literal"?: boolean,"q"?: string,"zoom": number }; Returns: Json
                            },
 "list_messages":
 { Args: { "after_seq"?: number,"before_seq"?: number,"conversation_id": string,"page_size"?: number }; Returns: {
@@ -294,11 +285,6 @@ export type Database = {
 "publish_property":
 { Args: { "property_id": string }; Returns: Json
                            },
-"quick_search":
-{ Args: { "fields"?: string,"filters"?: Json,"literal"?: boolean,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string }; Returns: {
-              "items": Json,"nextCursor": string,"similarFrom": number,"understood": Json
-            }[]
-                           },
 "read_all_notifications":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
@@ -331,11 +317,6 @@ export type Database = {
                            },
 "resume_property":
 { Args: { "property_id": string }; Returns: Json
-                           },
-"search":
-{ Args: { "fields"?: string,"filters"?: Json,"literal"?: boolean,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string,"strategy"?: string }; Returns: {
-              "items": Json,"nextCursor": string,"similarFrom": number,"understood": Json
-            }[]
                            },
 "send_message":
 { Args: { "body"?: string,"client_message_id": string,"conversation_id": string,"media_id"?: string,"reply_to_id"?: string,"type": string }; Returns: Json

@@ -103,7 +103,7 @@ const apiCall = (name: string, args: Record<string, unknown>) =>
 const backendCall = (name: BackendFunction, args: Record<string, unknown>) =>
   `private.${invocation(name, args, backendSignatures)}`
 
-const setRole = (role: 'guest' | 'authenticated' | 'backend') => `set local role ${role};`
+const setRole = (role: 'anon' | 'authenticated' | 'backend') => `set local role ${role};`
 
 /**
  * The condition that sets the claims before its statement looks at anything: Postgres checks it ahead
@@ -227,7 +227,7 @@ export async function call<Name extends Callable>(
     ...before.map(({ name, args }) =>
       `select ${backendCall(name, args)} as before${withClaims()};`
     ),
-    setRole(role === 'anon' ? 'guest' : role),
+    setRole(role),
     ...(options.rate ? [`select private.require_rate()${withClaims(claims)};`] : []),
     ...(expectIdentity
       ? [`select private.expect_identity(${literal(expectIdentity, 'uuid')})${withClaims(claims)};`]

@@ -83,7 +83,7 @@ export const conventions: Convention[] = [
       join pg_namespace on pg_namespace.oid = relnamespace and nspname in ${ours}
       cross join aclexplode(relacl)
       where relkind in ('r', 'p', 'v') and (
-        grantee in (0, 'anon'::regrole, 'guest'::regrole) and privilege_type <> 'SELECT'
+        grantee in (0, 'anon'::regrole) and privilege_type <> 'SELECT'
         or grantee = 'authenticated'::regrole
           and privilege_type not in ('SELECT', 'INSERT', 'UPDATE', 'DELETE')
       )`,
@@ -93,7 +93,7 @@ export const conventions: Convention[] = [
     query: `select format('%s.%I', pg_class.oid::regclass, attname)
       from pg_attribute, ${tables} and attrelid = pg_class.oid and exists (
         select from aclexplode(attacl)
-        where grantee in (0, 'anon'::regrole, 'guest'::regrole) and privilege_type <> 'SELECT'
+        where grantee in (0, 'anon'::regrole) and privilege_type <> 'SELECT'
       )`,
   },
   {

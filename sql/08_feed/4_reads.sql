@@ -267,33 +267,8 @@ begin
 end
 $$;
 comment on function private.list_feed is
-  'Facade: a page of the feed as JSON text, whose arguments were checked in their form; see '
-  'api.list_feed.';
+  'Facade: a numbered page of what was listed at the moment of the snapshot: filter all, sale, rent or '
+  'exchange; as JSON text, whose arguments were checked in their form. On all, every eighth slot is a '
+  'verified office, by rating. 422 cursor_invalid for a snapshot that has expired or lies in the future.';
 
-create function api.list_feed(
-  filter text default 'all',
-  page integer default 1,
-  page_size integer default 20,
-  snapshot timestamptz default null,
-  fields text default 'card'
-) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  if filter is null or filter not in ('all', 'sale', 'rent', 'exchange') then
-    perform private.refuse_field('filter', 'feed_filter_unknown');
-  elsif page is null or page not between 1 and 500 then
-    perform private.refuse_field('page', 'invalid');
-  elsif page_size is null or page_size not between 1 and 50 then
-    perform private.refuse_field('limit', 'invalid');
-  end if;
-  return private.list_feed(filter, page, page_size, snapshot, fields);
-end
-$$;
-comment on function api.list_feed is
-  'A numbered page of what was listed at the moment of the snapshot: filter all, sale, rent or '
-  'exchange. On all, every eighth slot is a verified office, by rating. 422 feed_filter_unknown, '
-  'cursor_invalid for a snapshot that has expired or lies in the future.';
-
-grant execute on function private.list_feed, api.list_feed to guest, authenticated;
+grant execute on function private.list_feed to anon, authenticated;

@@ -290,7 +290,7 @@ end
 $$;
 comment on function private.checked_search_filters is
   'Filters whose form the facade has checked, as private.parse_search_filters gives them, for a tenth '
-  'of its time. A code may be unknown: then nothing is found, see private.search_listings.';
+  'of its time. A code may be unknown: then nothing is found, see private.search.';
 
 create function private.search_conditions(
   strategy text, wanted private.search_filters, out conditions text, out is_indexed boolean

@@ -198,7 +198,7 @@ $$;
 comment on function private.search_page is
   'A page of a search, its items as JSON text; its strategy, filters and size were checked.';
 
-create function private.search_listings(
+create function private.search(
   strategy text, filters jsonb, q text default null, sort text default null,
   page_cursor text default null, page_size integer default 20, fields text default 'card',
   literal boolean default false
@@ -223,92 +223,11 @@ begin
     || ',"understood":' || coalesce(page.understood::text, 'null') || '}';
 end
 $$;
-comment on function private.search_listings is
-  'Facade: a page of a search as JSON text, whose arguments were checked in their form; see '
-  'api.search.';
+comment on function private.search is
+  'Facade: a page of listings of one of five strategies: standard, exchange, auction, deal, company, as '
+  'JSON text; the arguments were checked in their form. q is read: kinds, places, types, numbers with '
+  'their units; understood says as what. Its other words are matched in any order, and by similar '
+  'words where fewer than 5 match; from similarFrom on. literal: all of q is only words. 422 '
+  'filter_unknown, range_invalid, bbox_invalid, cursor_invalid.';
 
-create function private.search(
-  strategy text, filters jsonb, q text, sort text, page_cursor text, page_size integer,
-  fields text, literal boolean,
-  out items json, out next_cursor text, out similar_from integer, out understood json
-)
-  language plpgsql
-  stable
-  security definer -- row security would keep it from most indexes; see 1_tables.sql
-  set search_path = ''
-as $$
-declare
-  strategies constant text[] := '{standard,exchange,auction,deal,company}';
-  page record;
-begin
-  if not coalesce(strategy = any (strategies), false) then
-    perform private.refuse(422, 'search_strategy_unknown', jsonb_build_object(
-      'fields', '[{"path":"strategy","code":"search_strategy_unknown"}]'::jsonb,
-      'allowed', strategies));
-  elsif not coalesce(page_size between 1 and 50, false) then
-    perform private.refuse_field('limit', 'invalid');
-  end if;
-  page := private.search_page(strategy, private.parse_search_filters(filters, strategy), q, sort,
-    page_cursor, page_size, fields, coalesce(literal, false));
-  items := page.items;
-  next_cursor := page.next_cursor;
-  similar_from := page.similar_from;
-  understood := page.understood;
-end
-$$;
-comment on function private.search is 'A page of a search; see api.search.';
-
-create function api.search(
-  strategy text default null,
-  filters jsonb default '{}',
-  q text default null,
-  sort text default null,
-  page_cursor text default null,
-  page_size integer default 20,
-  fields text default 'card',
-  literal boolean default false
-)
-  returns table (items json, "nextCursor" text, "similarFrom" integer, understood json)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select found.items, found.next_cursor, found.similar_from, found.understood
-  from private.search(strategy, filters, q, sort, page_cursor, page_size, fields, literal) as found;
-end
-$$;
-comment on function api.search is
-  'Listings of one of five strategies: standard, exchange, auction, deal, company. q is read: kinds, '
-  'places, types, numbers with their units; understood says as what. Its other words are matched '
-  'in any order, and by similar words where fewer than 5 match; from similarFrom on. literal: all of '
-  'q is only words. 422 search_strategy_unknown, filter_unknown, range_invalid, bbox_invalid, '
-  'cursor_invalid.';
-
-create function api.quick_search(
-  filters jsonb default '{}',
-  q text default null,
-  sort text default null,
-  page_cursor text default null,
-  page_size integer default 20,
-  fields text default 'card',
-  literal boolean default false
-)
-  returns table (items json, "nextCursor" text, "similarFrom" integer, understood json)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select found.items, found.next_cursor, found.similar_from, found.understood
-  from private.search('standard', filters, q, sort, page_cursor, page_size, fields, literal)
-    as found;
-end
-$$;
-comment on function api.quick_search is 'api.search with strategy standard.';
-
-grant execute on function
-  private.search, private.search_listings, api.search, api.quick_search
-  to guest, authenticated;
+grant execute on function private.search to anon, authenticated;

@@ -124,7 +124,8 @@ $$;
 comment on function private.map_points is 'The newest 500 listings, each at its shown point.';
 
 create function private.list_map_listings(
-  bbox jsonb, zoom integer, filters jsonb, q text, literal boolean
+  bbox jsonb, zoom integer, filters jsonb default '{}', q text default null,
+  literal boolean default false
 ) returns json
   language plpgsql
   stable
@@ -174,23 +175,8 @@ begin
 end
 $$;
 comment on function private.list_map_listings is
-  'What is listed in a box; see api.list_map_listings.';
-
-create function api.list_map_listings(
-  bbox jsonb, zoom integer, filters jsonb default '{}', q text default null,
-  literal boolean default false
-) returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.list_map_listings(bbox, zoom, filters, q, literal);
-end
-$$;
-comment on function api.list_map_listings is
-  'What is listed in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait: clusters on a grid of '
-  '360/2^(zoom+2) degrees below zoom 15, else points. q is read as by api.search, and only what '
+  'Facade: what is listed in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait: clusters on a grid of '
+  '360/2^(zoom+2) degrees below zoom 15, else points. q is read as by private.search, and only what '
   'fits is shown. 422 bbox_invalid, filter_unknown, range_invalid.';
 
 create function private.map_area_prices(wanted private.search_filters) returns json
@@ -235,7 +221,7 @@ end
 $$;
 comment on function private.map_area_prices is 'Prices of each area, as of now.';
 
-create function private.list_map_areas(filters jsonb) returns json
+create function private.list_map_areas(filters jsonb default '{}') returns json
   language plpgsql
   stable
   security definer -- row security would keep it from its indexes; listed properties only
@@ -254,22 +240,9 @@ begin
     'items', coalesce(items, private.map_area_prices(wanted)), 'nextCursor', null);
 end
 $$;
-comment on function private.list_map_areas is 'Prices of each area; see api.list_map_areas.';
-
-create function api.list_map_areas(filters jsonb default '{}') returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.list_map_areas(filters);
-end
-$$;
-comment on function api.list_map_areas is
-  'For each area how many listings there are, their median price and median price per m²; no '
+comment on function private.list_map_areas is
+  'Facade: for each area how many listings there are, their median price and median price per m²; no '
   'median of fewer than 5 prices or those of fewer than 3 accounts. Without filters they may be 5 minutes old. 422 filter_unknown, '
   'range_invalid, bbox_invalid.';
 
-grant execute on function
-  private.list_map_listings, private.list_map_areas, api.list_map_listings, api.list_map_areas
-  to guest, authenticated;
+grant execute on function private.list_map_listings, private.list_map_areas to anon, authenticated;

@@ -46,8 +46,8 @@ async function search(
   { q, strategy = 'standard' }: Pick<Vector, 'q' | 'strategy'>,
   filters: Record<string, unknown> = {},
 ): Promise<Page> {
-  const { rows: [page] } = await client.query(
-    'select * from api.search($1, $2, $3, page_size => 50)',
+  const { rows: [{ page }] } = await client.query(
+    'select private.search($1, $2, $3, page_size => 50)::json as page',
     [strategy, filters, q],
   )
   return page

@@ -58,7 +58,7 @@ async function plainFigures(client: pg.PoolClient) {
 }
 
 const answer = async (client: pg.PoolClient) =>
-  (await client.query('select api.list_map_areas() as answer')).rows[0].answer
+  (await client.query('select private.list_map_areas() as answer')).rows[0].answer
 
 test('what is kept is what plain SQL finds in the listings', async () => {
   const people = await Promise.all([signUp(), signUp(), signUp()])

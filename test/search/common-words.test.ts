@@ -144,12 +144,11 @@ test('listings with common words come page by page as plain SQL sorts them, what
     const found: string[] = []
     let cursor: string | null = null
     do {
-      const { rows: [page] }: { rows: { items: { id: string }[]; nextCursor: string | null }[] } =
-        await database().query(
-          `select items, "nextCursor" from api.search('standard', $1, $2, $3, $4, 13)`,
-          [{ bedroomsMin: bedrooms }, words.join(' '), sort, cursor],
-        )
-      found.push(...page.items.map(({ id }) => id))
+      const { rows: [{ page }] } = await database().query(
+        `select private.search('standard', $1, $2, $3, $4, 13)::json as page`,
+        [{ bedroomsMin: bedrooms }, words.join(' '), sort, cursor],
+      )
+      found.push(...page.items.map(({ id }: { id: string }) => id))
       cursor = page.nextCursor
     } while (cursor)
     return found

@@ -86,10 +86,10 @@ test.each([
             settings[n % settings.length],
           ])
           const { rows } = await client.query(
-            `select items, "nextCursor" from api.search('standard', $1, $2, $3, $4, $5)`,
+            `select private.search('standard', $1, $2, $3, $4, $5)::json as page`,
             [filters, word, sort, cursor, size],
           )
-          return rows[0]
+          return rows[0].page
         }),
       )
     }

@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const map = async (zoom: number) => {
   const { rows: [{ map }] } = await client.query(
-    'select api.list_map_listings($1, $2) as map',
+    'select private.list_map_listings($1, $2) as map',
     [JSON.stringify(box), zoom],
   )
   return map

@@ -250,8 +250,8 @@ export class Oracle {
     const ids: string[] = []
     let cursor: string | null = null
     do {
-      const { rows: [page] }: { rows: Page[] } = await this.client.query(
-        'select items, "nextCursor" from api.search($1, $2, $3, $4, $5, $6)',
+      const { rows: [{ page }] }: { rows: { page: Page }[] } = await this.client.query(
+        'select private.search($1, $2, $3, $4, $5, $6)::json as page',
         [strategy, filters, q, sort, cursor, limit],
       )
       ids.push(...page.items.map(({ id }) => id))

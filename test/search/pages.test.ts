@@ -48,8 +48,8 @@ test('a cursor is good whatever plan a connection has made meanwhile', async () 
     for (const plan of ['hashagg', 'sort', 'hashagg', 'sort', 'hashagg']) {
       await client.query('discard plans')
       await client.query(`set enable_${plan} = off`)
-      const { rows: [page] }: { rows: Page[] } = await client.query(
-        `select items, "nextCursor" from api.quick_search(q => $1, page_cursor => $2, page_size => 1)`,
+      const { rows: [{ page }] }: { rows: { page: Page }[] } = await client.query(
+        `select private.search('standard', '{}', $1, page_cursor => $2, page_size => 1)::json as page`,
         [`${word} إعلان`, cursor],
       )
       seen.push(...page.items.map(({ id }) => id))

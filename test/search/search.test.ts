@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
-import { asCaller, guest, type Person, signUp } from '../support/client.ts'
+import { guest, type Person, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
 import { agePrices, insertOrganisation } from '../support/fixtures.ts'
 import { ids, uniqueWord } from './results.ts'
@@ -201,53 +201,6 @@ test('a quick search refuses the same, and an order that is for deals or auction
       status: 422,
       body: { error: { code: 'validation_failed', fields: [{ path: 'sort' }] } },
     })
-  }
-})
-
-test('whoever calls past the facade meets the same refusals', async () => {
-  const person = await signUp()
-  const refusal = async (...args: [strategy: unknown, filters: Body, sort?: string]) => {
-    const call = asCaller(
-      person,
-      (client) =>
-        client.query(
-          'select * from api.search($1, $2, sort => $3)',
-          args.concat([null]).slice(0, 3),
-        ),
-    )
-    const { code, message } = await call.then(
-      () => ({ code: 'none', message: '' }),
-      (error) => error,
-    )
-    return `${code} ${message}`
-  }
-  expect(await refusal('all', {})).toBe('PT422 search_strategy_unknown')
-  expect(await refusal(null, {})).toBe('PT422 search_strategy_unknown')
-  expect(await refusal('standard', { colour: 'blue' })).toBe('PT422 filter_unknown')
-  expect(await refusal('standard', { priceMin: 2, priceMax: 1 })).toBe('PT422 range_invalid')
-  expect(await refusal('standard', { bbox: [48, 29, 47, 30] })).toBe('PT422 bbox_invalid')
-  expect(await refusal('standard', {}, 'distance')).toBe('PT422 validation_failed')
-  for (
-    const filters of [
-      { type: 'sale' },
-      { kinds: 'villa' },
-      { kinds: [1] },
-      { areaIds: ['nowhere'] },
-      { priceMin: '5' },
-      { priceMin: 1e12 },
-      { priceMin: 0.0001 },
-      { bedroomsMin: 1.5 },
-      { isDirect: 'true' },
-      { verifiedOnly: null },
-      { postedSince: 'yesterday' },
-      { postedSince: '2026-02-30' },
-      { near: { lat: 29, lng: 48 } },
-      { near: { lat: 29, lng: 48, km: 50.1 } },
-      { near: { lat: 29, lng: 48, km: 1, up: 1 } },
-    ]
-  ) {
-    expect([filters, await refusal('standard', filters)])
-      .toEqual([filters, 'PT422 validation_failed'])
   }
 })
 

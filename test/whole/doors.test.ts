@@ -123,7 +123,6 @@ describe('ISO-04 functions called directly', () => {
     const { rows } = await database().query(
       `select nspname || '.' || proname as name,
          has_function_privilege('anon', pg_proc.oid, 'execute') as anon,
-         has_function_privilege('guest', pg_proc.oid, 'execute') as guest,
          has_function_privilege('authenticated', pg_proc.oid, 'execute') as authenticated,
          has_function_privilege('backend', pg_proc.oid, 'execute') as backend
        from pg_proc join pg_namespace on pg_namespace.oid = pronamespace
@@ -133,13 +132,12 @@ describe('ISO-04 functions called directly', () => {
        order by 1`,
     )
     const by = (row: Record<string, boolean>) =>
-      ['anon', 'guest', 'authenticated', 'backend'].filter((role) => row[role]).join(' ')
+      ['anon', 'authenticated', 'backend'].filter((role) => row[role]).join(' ')
     const words: Record<string, string> = {
-      'anon guest authenticated': 'guests',
-      'guest authenticated': 'facade guests',
+      'anon authenticated': 'guests',
       authenticated: 'users',
       backend: 'backend',
-      'anon guest authenticated backend': 'all',
+      'anon authenticated backend': 'all',
     }
     const found = rows.filter(by).map((row) => [row.name, words[by(row)] ?? by(row)])
     expect(Object.fromEntries(found)).toEqual(reviewed)
@@ -156,35 +154,28 @@ describe('ISO-04 functions called directly', () => {
     }
   })
 
-  test('search, feed and map answer guests through the facade alone', async () => {
+  test('search, feed and map answer through the facade alone, guests and whoever is signed in', async () => {
     const bbox = [47.9, 29.2, 48.1, 29.4]
     const reads: Record<string, unknown> = {
       list_feed: {},
       list_map_areas: {},
       list_map_listings: { bbox, zoom: 12 },
       quick_search: {},
-      search: { strategy: 'standard' },
+      search: { strategy: 'standard', filters: {} },
     }
-    const found = Object.entries(reviewed).filter(([, by]) => by === 'facade guests')
-    expect(found.map(([name]) => name).filter((name) => name.startsWith('api.')))
-      .toEqual(Object.keys(reads).map((name) => `api.${name}`))
     for (const [name, body] of Object.entries(reads)) {
-      const { status, text } = await rest(`rpc/${name}`, { method: 'POST', body })
-      expect(status, `${name} ${text}`).toBe(401)
-      // Nor by SQL, in either schema.
-      const { rows } = await asCaller(undefined, (client) =>
-        client.query(
-          `select proname from pg_proc where proname = $1 and pronamespace in (
-             'api'::regnamespace, 'private'::regnamespace
-           ) and has_function_privilege(oid, 'execute')`,
-          [name],
-        ))
-      expect(rows, name).toEqual([])
+      for (const by of [undefined, owner]) {
+        const { status, text } = await rest(`rpc/${name}`, { method: 'POST', body, by })
+        expect(status, `${name} ${text}`).toBe(404)
+        expect(JSON.parse(text).code, name).toBe('PGRST202')
+      }
     }
-    for (
-      const path of ['/feed', '/search', '/map/areas', `/map/listings?bbox=${bbox}&zoom=12`]
-    ) expect((await guest.get(path)).status, path).toBe(200)
-    expect((await guest.post('/search/advanced', { strategy: 'standard' })).status).toBe(200)
+    for (const caller of [guest, owner]) {
+      for (
+        const path of ['/feed', '/search', '/map/areas', `/map/listings?bbox=${bbox}&zoom=12`]
+      ) expect((await caller.get(path)).status, path).toBe(200)
+      expect((await caller.post('/search/advanced', { strategy: 'standard' })).status).toBe(200)
+    }
   })
 
   test('what cannot be undone is not in the Data API', async () => {
@@ -308,7 +299,7 @@ describe('ISO-05 following relations', () => {
         'accounts.email=eq.a',
       ]
     ) {
-      const { status, text } = await rest(`rpc/list_feed?${query}`, { by: owner })
+      const { status, text } = await rest(`rpc/list_my_properties?${query}`, { by: owner })
       expect(status, `${query} ${text}`).toBeGreaterThanOrEqual(300)
       expect(status, query).toBeLessThan(500)
       expect(text).not.toContain(stranger.identifier)

@@ -71,7 +71,7 @@ describe('raw UTF-8 in a request line', () => {
     [`${api}/properties/شقة`, 422, { error: { code: 'validation_failed' } }],
     [`/functions/v1/شقة`, 404, { code: 'NOT_FOUND' }],
     ['/rest/v1/شقة', 404, { code: 'PGRST205' }],
-    ['/rest/v1/rpc/search?select=شقة', 400, { code: expect.any(String) }],
+    ['/rest/v1/rpc/list_reviews?select=شقة', 400, { code: expect.any(String) }],
     ['/storage/v1/object/public/avatars/شقة.png', 400, { statusCode: expect.any(String) }],
     ['/شقة', 404, { message: 'no Route matched with those values' }],
   ])('%s is %i in the shape of its part', async (target, status, body) => {
@@ -180,8 +180,8 @@ describe('a bad question at the Data API', () => {
     token = (await signUp()).accessToken
   })
 
-  const ask = async (query: string, body = '{"strategy":"standard"}') => {
-    const response = await fetch(`${projectUrl}/rest/v1/rpc/search?${query}`, {
+  const ask = async (query: string, body = `{"identity_id":"${randomUUID()}"}`) => {
+    const response = await fetch(`${projectUrl}/rest/v1/rpc/list_reviews?${query}`, {
       method: 'POST',
       headers: {
         apikey: publishableKey,
@@ -213,8 +213,8 @@ describe('a bad question at the Data API', () => {
 
   test.each([
     '{',
-    '{"strategy":{"toString":1}}',
-    '{"strategy":{"length":{"valueOf":1}}}',
+    '{"identity_id":{"toString":1}}',
+    '{"identity_id":{"length":{"valueOf":1}}}',
     '"a"',
     '1',
   ])(

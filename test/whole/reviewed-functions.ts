@@ -4,13 +4,12 @@
  */
 import { ofBackend } from './reviewed-backend.ts'
 
-type Callers = 'guests' | 'facade guests' | 'users' | 'backend' | 'all'
+type Callers = 'guests' | 'users' | 'backend' | 'all'
 
 export type Review = [by: Callers, why: string, functions: string[]]
 
-// guests: anon and authenticated. facade guests: authenticated, and guests through the facade alone,
-// which counts what they read. users: authenticated. backend: the facade acting for nobody. all:
-// anon, authenticated and backend.
+// guests: anon and authenticated. users: authenticated. backend: the facade acting for nobody. all:
+// anon, authenticated and backend. What is in private alone is reached through the facade alone.
 const reviews: Review[] = [
   ...ofBackend,
   ['guests', 'reads what everybody may see', [
@@ -38,17 +37,11 @@ const reviews: Review[] = [
     'private.list_reviews',
     'private.list_similar_properties',
   ]],
-  ['facade guests', 'reads what everybody may see, at a cost that is counted', [
-    'api.list_feed',
-    'api.list_map_areas',
-    'api.list_map_listings',
-    'api.quick_search',
-    'api.search',
+  ['guests', 'reads what everybody may see, through the facade alone: it counts what that costs', [
     'private.list_feed',
     'private.list_map_areas',
     'private.list_map_listings',
     'private.search',
-    'private.search_listings',
   ]],
   ['users', 'for whoever acts as a company or office, about what is theirs', [
     'api.get_company_profile',

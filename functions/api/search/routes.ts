@@ -113,8 +113,8 @@ function withStrategies(result: Result, c: ApiContext): undefined {
   return problem(c, code, { fields: [{ path: 'strategy', code }], allowed: strategies }) as never
 }
 
-const find = (c: ApiContext, args: Args<'search_listings'>) =>
-  inSearchQueue(c, () => call(c, 'search_listings', args, { isText: true }))
+const find = (c: ApiContext, args: Args<'search'>) =>
+  inSearchQueue(c, () => call(c, 'search', args, { isText: true }))
 
 export const search = area()
   .openapi(advanced, async (c) => {
