@@ -156,7 +156,7 @@ export async function routes({ facade, owner }: Database): Promise<Route[]> {
       plain: ask(({ listing }) =>
         `select to_json(listings)::text as answer from bench.listings where id = '${listing}'`
       ),
-      function: ask(({ listing }) => answerOf(`api.get_property('${listing}')`)),
+      function: ask(({ listing }) => answerOf(`private.get_property('${listing}')`)),
       request: ({ listing }) => ({ path: `/properties/${listing}` }),
     },
     {
@@ -166,7 +166,7 @@ export async function routes({ facade, owner }: Database): Promise<Route[]> {
           ? `delete from public.favorites where property_id = '${listing}'`
           : `insert into public.favorites (property_id) values ('${listing}') on conflict do nothing`
       ),
-      function: ask(({ listing }) => answerOf(`api.toggle_favorite('${listing}')`)),
+      function: ask(({ listing }) => answerOf(`private.toggle_favorite('${listing}')`)),
       request: ({ listing }) => ({ path: `/favorites/${listing}`, body: {} }),
     },
     {
@@ -175,7 +175,7 @@ export async function routes({ facade, owner }: Database): Promise<Route[]> {
         page(`public.favorites join bench.listings on listings.id = favorites.property_id
           order by favorites.created_at desc, favorites.property_id desc`)
       ),
-      function: ask(() => answerOf('api.list_favorites()')),
+      function: ask(() => answerOf('private.list_favorites()')),
       request: () => ({ path: '/favorites' }),
     },
     {

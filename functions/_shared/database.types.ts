@@ -12,14 +12,14 @@ export type Database = {
             [_ in never]: never
           }
           Functions: {
-            "add_identity":
+            "act_on_property":
+{ Args: { "action": string,"property_id": string }; Returns: Json
+                           },
+"add_identity":
 { Args: { "fields": Json,"type": string }; Returns: Json
                            },
 "add_report":
 { Args: { "note"?: string,"reason": string,"target_id": string,"target_type": string }; Returns: Json
-                           },
-"archive_property":
-{ Args: { "property_id": string }; Returns: Json
                            },
 "block_identity":
 { Args: { "identity_id": string }; Returns: undefined
@@ -35,9 +35,6 @@ export type Database = {
                            },
 "check_session":
 { Args: Record<PropertyKey, never>; Returns: string
-                           },
-"confirm_property_available":
-{ Args: { "property_id": string }; Returns: Json
                            },
 "count_unread_notifications":
 { Args: Record<PropertyKey, never>; Returns: Json
@@ -75,15 +72,6 @@ export type Database = {
 "get_admin_stats":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
-"get_company":
-{ Args: { "fields"?: string,"identity_id": string }; Returns: Json
-                           },
-"get_company_profile":
-{ Args: Record<PropertyKey, never>; Returns: Json
-                           },
-"get_company_stats":
-{ Args: Record<PropertyKey, never>; Returns: Json
-                           },
 "get_conversation":
 { Args: { "conversation_id": string }; Returns: Json
                            },
@@ -98,17 +86,14 @@ export type Database = {
               "activeIdentity": Json,"identities": Json,"realtimeTopic": string,"user": Json
             }[]
                            },
-"get_office":
-{ Args: { "fields"?: string,"identity_id": string }; Returns: Json
+"get_organisation":
+{ Args: { "fields"?: string,"identity_id": string,"type": string }; Returns: Json
                            },
-"get_office_profile":
-{ Args: Record<PropertyKey, never>; Returns: Json
+"get_organisation_profile":
+{ Args: { "type": string }; Returns: Json
                            },
-"get_office_stats":
-{ Args: Record<PropertyKey, never>; Returns: Json
-                           },
-"get_payment_status":
-{ Args: { "invoice_id": string }; Returns: Json
+"get_organisation_stats":
+{ Args: { "type": string }; Returns: Json
                            },
 "get_property":
 { Args: { "property_id": string }; Returns: Json
@@ -146,21 +131,6 @@ export type Database = {
               "items": Json,"nextCursor": string
             }[]
                            },
-"list_companies":
-{ Args: { "area_id"?: string,"governorate_id"?: string,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string }; Returns: {
-              "items": Json,"nextCursor": string
-            }[]
-                           },
-"list_company_leads":
-{ Args: { "page_cursor"?: string,"page_size"?: number }; Returns: {
-              "items": Json,"nextCursor": string
-            }[]
-                           },
-"list_company_listings":
-{ Args: { "page_cursor"?: string,"page_size"?: number,"status"?: string }; Returns: {
-              "items": Json,"nextCursor": string
-            }[]
-                           },
 "list_conversations":
 { Args: { "page_cursor"?: string,"page_size"?: number }; Returns: {
               "items": Json,"nextCursor": string,"realtimeTopic": string,"unreadTotal": number
@@ -178,9 +148,7 @@ export type Database = {
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
 "list_favorites":
-{ Args: { "fields"?: string,"page_cursor"?: string,"page_size"?: number }; Returns: {
-              "items": Json,"nextCursor": string
-            }[]
+{ Args: { "fields"?: string,"page_cursor"?: string,"page_size"?: number }; Returns: Json
                            },
 "list_governorates":
 { Args: Record<PropertyKey, never>; Returns: Json
@@ -218,18 +186,18 @@ export type Database = {
               "items": Json,"nextCursor": string
             }[]
                            },
-"list_office_leads":
-{ Args: { "page_cursor"?: string,"page_size"?: number }; Returns: {
+"list_organisation_leads":
+{ Args: { "page_cursor"?: string,"page_size"?: number,"type": string }; Returns: {
               "items": Json,"nextCursor": string
             }[]
                            },
-"list_office_listings":
-{ Args: { "page_cursor"?: string,"page_size"?: number,"status"?: string }; Returns: {
+"list_organisation_listings":
+{ Args: { "page_cursor"?: string,"page_size"?: number,"status"?: string,"type": string }; Returns: {
               "items": Json,"nextCursor": string
             }[]
                            },
-"list_offices":
-{ Args: { "area_id"?: string,"governorate_id"?: string,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string }; Returns: {
+"list_organisations":
+{ Args: { "area_id"?: string,"governorate_id"?: string,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string,"type": string }; Returns: {
               "items": Json,"nextCursor": string
             }[]
                            },
@@ -264,26 +232,11 @@ export type Database = {
               "items": Json,"nextCursor": string
             }[]
                            },
-"mark_property_exchanged":
-{ Args: { "property_id": string }; Returns: Json
-                           },
-"mark_property_rented":
-{ Args: { "property_id": string }; Returns: Json
-                           },
-"mark_property_sold":
-{ Args: { "property_id": string }; Returns: Json
-                           },
 "open_socket":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
 "order_property_media":
 { Args: { "media_ids": (string)[],"property_id": string }; Returns: Json
-                           },
-"pause_property":
-{ Args: { "property_id": string }; Returns: Json
-                           },
-"publish_property":
-{ Args: { "property_id": string }; Returns: Json
                            },
 "read_all_notifications":
 { Args: Record<PropertyKey, never>; Returns: Json
@@ -306,17 +259,8 @@ export type Database = {
 "remove_device":
 { Args: { "device_id": string }; Returns: undefined
                            },
-"renew_property":
-{ Args: { "property_id": string }; Returns: Json
-                           },
 "reply_to_review":
 { Args: { "body": string,"review_id": string }; Returns: Json
-                           },
-"restore_property":
-{ Args: { "property_id": string }; Returns: Json
-                           },
-"resume_property":
-{ Args: { "property_id": string }; Returns: Json
                            },
 "send_message":
 { Args: { "body"?: string,"client_message_id": string,"conversation_id": string,"media_id"?: string,"reply_to_id"?: string,"type": string }; Returns: Json
@@ -351,9 +295,6 @@ export type Database = {
 "unblock_identity":
 { Args: { "identity_id": string }; Returns: undefined
                            },
-"update_company_profile":
-{ Args: { "fields": Json }; Returns: Json
-                           },
 "update_identity":
 { Args: { "fields": Json,"identity_id": string }; Returns: Json
                            },
@@ -362,8 +303,8 @@ export type Database = {
               "activeIdentity": Json,"identities": Json,"realtimeTopic": string,"user": Json
             }[]
                            },
-"update_office_profile":
-{ Args: { "fields": Json }; Returns: Json
+"update_organisation_profile":
+{ Args: { "fields": Json,"type": string }; Returns: Json
                            },
 "update_property":
 { Args: { "expected_version"?: number,"fields": Json,"property_id": string }; Returns: Json

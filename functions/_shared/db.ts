@@ -18,7 +18,7 @@ type Functions = Database['api']['Functions']
 type Camel<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S
 type CamelKeys<T> = { [K in keyof T as K extends string ? Camel<K> : K]: T[K] | undefined }
 
-/** What can be called for a caller: a function of `api`, or one of `private` for the facade. */
+/** What can be called for a caller: in `api`, or in `private` what api has again or the facade alone has. */
 type Callable = keyof Functions & string | keyof typeof facadeSignatures
 
 /** The arguments of a function, in camelCase. */

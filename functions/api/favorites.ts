@@ -85,7 +85,7 @@ export const favorites = area()
   .openapi(list, async (c) => {
     const { cursor, limit, fields } = c.req.valid('query')
     const page = { pageCursor: cursor, pageSize: limit, fields }
-    return send(c, await call(c, 'favorites_page', page, { isText: true }))
+    return send(c, await call(c, 'list_favorites', page, { isText: true }))
   })
   .openapi(ids, async (c) => send(c, await call(c, 'list_favorite_ids', {})))
   .openapi(check, async (c) => send(c, await call(c, 'check_favorite', c.req.valid('param'))))

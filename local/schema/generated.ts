@@ -32,8 +32,8 @@ async function types(url: string): Promise<string> {
 type Row = { name: string; arguments: { name: string; type: string; optional: boolean }[] }
 
 // The role backend runs what the facade does for no user in particular; triggers are left out.
-// Of what users may run in private, most stands behind a function of api: what the facade calls itself
-// begins its comment with "Facade:".
+// What the facade calls in private begins its comment with "Facade: ", or with "Api: " where sql/16_api.sql
+// makes the same of it in api.
 const query = `
   select proname as name, (
     select coalesce(json_agg(json_build_object(
@@ -47,7 +47,7 @@ const query = `
   where prokind = 'f' and prorettype <> 'trigger'::regtype
     and pronamespace = (select oid from pg_namespace where nspname = $1)
     and ($2::text is null or has_function_privilege(to_regrole($2), pg_proc.oid, 'execute'))
-    and ($3::text is null or obj_description(pg_proc.oid, 'pg_proc') like $3)
+    and ($3::text is null or obj_description(pg_proc.oid, 'pg_proc') ~ $3)
   order by proname collate "C"`
 
 async function signatures(url: string): Promise<string> {
@@ -55,19 +55,21 @@ async function signatures(url: string): Promise<string> {
     await client.query(`set search_path = ''`)
     const of = async (schema: string, role?: string, comment?: string) =>
       (await client.query<Row>(query, [schema, role, comment])).rows
+    const facade = await of('private', 'authenticated', '^(Facade|Api): ')
+    const isThere = ({ name }: Row) => facade.some((one) => one.name === name)
     return [
-      await of('api'),
-      await of('private', 'authenticated', 'Facade: %'),
+      (await of('api')).filter((one) => !isThere(one)),
+      facade,
       await of('private', 'backend'),
     ]
   })
   return `${header}//
 // Arguments by name with their SQL types; a ? at the end of a type says that there is a default.
 
-/** What clients may call: schema api. */
+/** What the facade calls as the caller in schema api. */
 export const signatures = ${literal('api', api)} as const
 
-/** What the facade calls as the caller in schema private, also where api has the same by its name. */
+/** What the facade calls as the caller in schema private; api has most of it again, for the Data API. */
 export const facadeSignatures = ${literal('private', facade)} as const
 
 /** What the role backend may call: schema private. */

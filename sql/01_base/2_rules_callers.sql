@@ -203,7 +203,9 @@ declare
   identity_id uuid := private.require_identity();
   actual text := (select identities.type from public.identities where identities.id = identity_id);
 begin
-  if actual is distinct from require_identity_type.type then
+  if type is null or type not in ('company', 'office') then
+    perform private.refuse_field('type', 'invalid');
+  elsif actual <> require_identity_type.type then
     perform private.refuse(403, 'identity_type_required',
       jsonb_build_object('required', require_identity_type.type, 'actual', actual));
   end if;
@@ -211,8 +213,8 @@ begin
 end
 $$;
 comment on function private.require_identity_type is
-  'The acting identity, else what require_identity refuses, or 403 identity_type_required when it '
-  'is of another type.';
+  'The acting identity, a company or an office, else what require_identity refuses, or 403 '
+  'identity_type_required when it is of another type.';
 
 grant execute on function private.is_ignored to authenticated;
 grant execute on function

@@ -117,21 +117,9 @@ begin
   return private.settings_record(private.require_account());
 end
 $$;
-comment on function private.get_settings is 'The caller''s settings; see api.get_settings.';
-
-create function api.get_settings() returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.get_settings();
-end
-$$;
-comment on function api.get_settings is
-  'Language, notifications by category and channel, quiet hours, privacy, consent.';
+comment on function private.get_settings is
+  'Api: Language, notifications by category and channel, quiet hours, privacy, consent.';
 
 grant execute on function private.get_me, private.get_settings to authenticated;
-grant execute on function
-  api.get_me, api.check_session, api.list_identities, api.get_identity, api.get_settings
+grant execute on function api.get_me, api.check_session, api.list_identities, api.get_identity
   to authenticated;

@@ -100,8 +100,8 @@ comment on function private.check_place is
   '422 unless governorate and area exist and belong together; either may be left out.';
 
 create function private.list_organisations(
-  type text, q text, governorate_id text, area_id text, sort text,
-  page_cursor text, page_size integer
+  type text, q text default null, governorate_id text default null, area_id text default null,
+  sort text default 'rating', page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
@@ -115,7 +115,9 @@ declare
   filters public.organisations;
   ids uuid[] := '{}';
 begin
-  if sort is null or sort not in ('rating', 'listings', 'newest') then
+  if type is null or type not in ('company', 'office') then
+    perform private.refuse_field('type', 'invalid');
+  elsif sort is null or sort not in ('rating', 'listings', 'newest') then
     perform private.refuse_field('sort', 'invalid');
   elsif char_length(q) > 200 then
     perform private.refuse_field('q', 'too_big');
@@ -146,43 +148,8 @@ begin
 end
 $$;
 comment on function private.list_organisations is
-  'A page of companies or offices; see api.list_companies.';
-
-create function api.list_companies(
-  q text default null, governorate_id text default null, area_id text default null,
-  sort text default 'rating', page_cursor text default null, page_size integer default 20
-) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select companies.items, companies."nextCursor"
-  from private.list_organisations(
-    'company', q, governorate_id, area_id, sort, page_cursor, page_size) as companies;
-end
-$$;
-comment on function api.list_companies is
-  'Verified companies whose names have these words, by rating, listings or newest.';
-
-create function api.list_offices(
-  q text default null, governorate_id text default null, area_id text default null,
-  sort text default 'rating', page_cursor text default null, page_size integer default 20
-) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select offices.items, offices."nextCursor"
-  from private.list_organisations(
-    'office', q, governorate_id, area_id, sort, page_cursor, page_size) as offices;
-end
-$$;
-comment on function api.list_offices is
-  'Verified offices whose names have these words, by rating, listings or newest.';
+  'Api: Verified companies or offices (type) whose names have these words, by rating, listings '
+  'or newest.';
 
 create function private.get_organisation(
   type text, identity_id uuid, fields text default 'card'
@@ -219,35 +186,9 @@ begin
 end
 $$;
 comment on function private.get_organisation is
-  'Facade: the page of a company or office as JSON text; see api.get_company.';
-
-create function api.get_company(identity_id uuid, fields text default 'card') returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.get_organisation('company', get_company.identity_id, fields);
-end
-$$;
-comment on function api.get_company is
-  'A verified company with its newest ten listings, as cards or with fields full as records, and a '
-  'summary of its reviews. 404 org_not_found, for an office too.';
-
-create function api.get_office(identity_id uuid, fields text default 'card') returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.get_organisation('office', get_office.identity_id, fields);
-end
-$$;
-comment on function api.get_office is
-  'A verified office with its newest ten listings, as cards or with fields full as records, and a '
-  'summary of its reviews. 404 org_not_found, for a company too.';
+  'Api: A verified company or office (type) with its newest ten listings, as cards or with '
+  'fields full as records, and a summary of its reviews. 404 org_not_found, for one of the other '
+  'type too.';
 
 grant execute on function private.list_organisations, private.get_organisation
-  to anon, authenticated;
-grant execute on function api.list_companies, api.list_offices, api.get_company, api.get_office
   to anon, authenticated;

@@ -1,19 +1,21 @@
 -- What a company or office sees as itself: profile, listings, leads, figures.
 
-create function private.get_profile(type text) returns json
+create function private.get_organisation_profile(type text) returns json
   language plpgsql
   stable
   security definer -- makes records, of the acting identity only
   set search_path = ''
 as $$
 begin
-  return private.organisation_profile(private.require_identity_type(get_profile.type));
+  return private.organisation_profile(private.require_identity_type(get_organisation_profile.type));
 end
 $$;
-comment on function private.get_profile is 'The acting company or office as everybody sees it.';
+comment on function private.get_organisation_profile is
+  'Api: The page of the acting company or office (type). 403 identity_type_required for any '
+  'other identity.';
 
-create function private.list_own_listings(
-  type text, status text, page_cursor text, page_size integer
+create function private.list_organisation_listings(
+  type text, status text default null, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
@@ -21,26 +23,28 @@ create function private.list_own_listings(
   set search_path = ''
 as $$
 begin
-  perform private.require_identity_type(list_own_listings.type);
+  perform private.require_identity_type(list_organisation_listings.type);
   return query
   select mine.items, mine."nextCursor"
   from private.list_my_properties(
-    list_own_listings.status, list_own_listings.page_cursor, list_own_listings.page_size
+    list_organisation_listings.status, list_organisation_listings.page_cursor, list_organisation_listings.page_size
   ) as mine;
 end
 $$;
-comment on function private.list_own_listings is
-  'Own listings, for the acting company or office only.';
+comment on function private.list_organisation_listings is
+  'Api: The listings of the acting company or office (type), newest first, all or those in one '
+  'state.';
 
-create function private.list_leads(type text, page_cursor text, page_size integer)
-  returns table (items json, "nextCursor" text)
+create function private.list_organisation_leads(
+  type text, page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- reads the names of whoever asked; of the acting identity's own leads only
   set search_path = ''
 as $$
 declare
-  owner_id uuid := private.require_identity_type(list_leads.type);
+  owner_id uuid := private.require_identity_type(list_organisation_leads.type);
   query text := concat_ws(' ', 'list_leads', owner_id);
   key jsonb := private.cursor_key(query, page_cursor);
   before_at timestamptz := coalesce(key ->> 0, 'infinity');
@@ -82,17 +86,18 @@ begin
   join public.identities on identities.id = page.identity_id;
 end
 $$;
-comment on function private.list_leads is
-  'Who asked the acting company or office for a contact, newest first.';
+comment on function private.list_organisation_leads is
+  'Api: Who asked the acting company or office (type) for a contact, about what and how, newest '
+  'first.';
 
-create function private.get_stats(type text) returns json
+create function private.get_organisation_stats(type text) returns json
   language plpgsql
   stable
   security definer -- counts the acting identity's own rows only
   set search_path = ''
 as $$
 declare
-  owner_id uuid := private.require_identity_type(get_stats.type);
+  owner_id uuid := private.require_identity_type(get_organisation_stats.type);
 begin
   return (
     select json_build_object(
@@ -135,9 +140,9 @@ begin
   );
 end
 $$;
-comment on function private.get_stats is
-  'Figures of the acting company or office: listings as they are, leads of the last 30 days.';
+comment on function private.get_organisation_stats is
+  'Api: Figures of the acting company or office (type).';
 
 grant execute on function
-  private.get_profile, private.list_own_listings, private.list_leads, private.get_stats
+  private.get_organisation_profile, private.list_organisation_listings, private.list_organisation_leads, private.get_organisation_stats
   to authenticated;

@@ -1,6 +1,6 @@
 -- What a company or office changes of its page.
 
-create function private.update_profile(type text, fields jsonb) returns json
+create function private.update_organisation_profile(type text, fields jsonb) returns json
   language plpgsql
   security definer -- clients have no write grant on organisations
   set search_path = ''
@@ -9,11 +9,27 @@ declare
   identity_id uuid;
 begin
   perform private.lock_caller_exclusively();
-  identity_id := private.require_identity_type(update_profile.type);
-  perform private.update_identity(identity_id, update_profile.fields);
+  identity_id := private.require_identity_type(update_organisation_profile.type);
+  perform private.update_identity(identity_id, update_organisation_profile.fields);
   return private.organisation_profile(identity_id);
 end
 $$;
-comment on function private.update_profile is 'Changes the page of the acting company or office.';
+comment on function private.update_organisation_profile is
+  'See api.update_organisation_profile.';
 
-grant execute on function private.update_profile to authenticated;
+create function api.update_organisation_profile(type text, fields jsonb) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.count_action('profile');
+  return private.update_organisation_profile(type, fields);
+end
+$$;
+comment on function api.update_organisation_profile is
+  'Changes the page of the acting company or office (type); name and licence go back to '
+  'verification. 403 identity_type_required for any other identity.';
+
+grant execute on function
+  private.update_organisation_profile, api.update_organisation_profile
+  to authenticated;

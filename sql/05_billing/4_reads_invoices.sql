@@ -1,6 +1,6 @@
 -- Invoices and receipts, as their owner reads them.
 
-create function private.own_invoice(invoice_id uuid) returns json
+create function private.get_invoice(invoice_id uuid) returns json
   language plpgsql
   stable
   security definer -- reads lines and payments of the caller's own invoice
@@ -11,42 +11,19 @@ declare
   invoice public.invoices;
 begin
   select * into invoice from public.invoices
-  where invoices.id = own_invoice.invoice_id and invoices.identity_id = owner_id;
+  where invoices.id = get_invoice.invoice_id and invoices.identity_id = owner_id;
   if invoice.id is null then
     perform private.refuse(404, 'invoice_not_found');
   end if;
   return private.invoice_record(invoice);
 end
 $$;
-comment on function private.own_invoice is
-  'An invoice of the acting identity. 404 invoice_not_found.';
+comment on function private.get_invoice is
+  'Api: An invoice of the acting identity. 404 invoice_not_found.';
 
-create function api.get_invoice(invoice_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.own_invoice(get_invoice.invoice_id);
-end
-$$;
-comment on function api.get_invoice is
-  'An invoice of the acting identity. 404 invoice_not_found.';
-
-create function api.get_payment_status(invoice_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.own_invoice(get_payment_status.invoice_id);
-end
-$$;
-comment on function api.get_payment_status is
-  'The invoice as the list of invoices has it, for whoever comes back from paying.';
-
-create function private.list_invoices(state text, page_cursor text, page_size integer)
-  returns table (items json, "nextCursor" text)
+create function private.list_invoices(
+  state text default null, page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- reads lines and payments of the caller's own invoices
@@ -80,26 +57,10 @@ begin
   from page;
 end
 $$;
-comment on function private.list_invoices is 'A page of invoices; see api.list_invoices.';
+comment on function private.list_invoices is
+  'Api: The invoices of the acting identity, newest first.';
 
-create function api.list_invoices(
-  state text default null, page_cursor text default null, page_size integer default 20
-)
-  returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select page.items, page."nextCursor"
-  from private.list_invoices(list_invoices.state, page_cursor, page_size) as page;
-end
-$$;
-comment on function api.list_invoices is 'The invoices of the acting identity, newest first.';
-
-create function private.get_receipt(invoice_id uuid)
-  returns table (payer text, receipt json)
+create function private.get_receipt(invoice_id uuid) returns table (payer text, receipt json)
   language plpgsql
   stable
   security definer -- reads a receipt of the caller's own invoice
@@ -122,23 +83,9 @@ begin
   end if;
 end
 $$;
-comment on function private.get_receipt is 'See api.get_receipt.';
+comment on function private.get_receipt is
+  'Api: What the receipt of a paid invoice says. 404 invoice_not_found; 404 not_found before '
+  'that.';
 
-create function api.get_receipt(invoice_id uuid) returns table (payer text, receipt json)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select kept.payer, kept.receipt from private.get_receipt(get_receipt.invoice_id) as kept;
-end
-$$;
-comment on function api.get_receipt is
-  'What the receipt of a paid invoice says. 404 invoice_not_found; 404 not_found before that.';
-
-grant execute on function private.own_invoice, private.list_invoices, private.get_receipt
-  to authenticated;
-grant execute on function
-  api.get_invoice, api.get_payment_status, api.list_invoices, api.get_receipt
+grant execute on function private.get_invoice, private.list_invoices, private.get_receipt
   to authenticated;

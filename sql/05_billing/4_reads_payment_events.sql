@@ -32,11 +32,13 @@ comment on function private.payment_event_records is
   'Events of providers as admins see them, in the order of the ids.';
 
 create function private.list_payment_events(
-  outcome text, provider text, kind text, payment_id uuid, invoice_id uuid, invoice_number text,
-  invoice_state text, currency text, amount_min numeric, amount_max numeric, processed boolean,
-  since timestamptz, until timestamptz, sort text, page_cursor text, page_size integer
-)
-  returns table (items json, "nextCursor" text)
+  outcome text default null, provider text default null, kind text default null,
+  payment_id uuid default null, invoice_id uuid default null, invoice_number text default null,
+  invoice_state text default null, currency text default null, amount_min numeric default null,
+  amount_max numeric default null, processed boolean default null, since timestamptz default null,
+  until timestamptz default null, sort text default 'newest', page_cursor text default null,
+  page_size integer default 20
+) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- everybody's payments, for admins only
@@ -95,32 +97,9 @@ begin
     private.key_ids(keys[:page_size])::bigint[]) as records;
 end
 $$;
-comment on function private.list_payment_events is 'See api.list_payment_events.';
-
-create function api.list_payment_events(
-  outcome text default null, provider text default null, kind text default null,
-  payment_id uuid default null, invoice_id uuid default null, invoice_number text default null,
-  invoice_state text default null, currency text default null, amount_min numeric default null,
-  amount_max numeric default null, processed boolean default null,
-  since timestamptz default null, until timestamptz default null, sort text default 'newest',
-  page_cursor text default null, page_size integer default 20
-)
-  returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select page.items, page."nextCursor"
-  from private.list_payment_events(
-    outcome, provider, kind, payment_id, invoice_id, invoice_number, invoice_state, currency,
-    amount_min, amount_max, processed, since, until, sort, page_cursor, page_size) as page;
-end
-$$;
-comment on function api.list_payment_events is
-  'For admins: what providers reported and what it changed, by provider, outcome, payment, '
-  'invoice, amount and when; newest or oldest first, by amount or when it was processed. 403 admin_only.';
+comment on function private.list_payment_events is
+  'Api: For admins: what providers reported and what it changed, by provider, outcome, payment, '
+  'invoice, amount and when; newest or oldest first, by amount or when it was processed. 403 '
+  'admin_only.';
 
 grant execute on function private.list_payment_events to authenticated;
-grant execute on function api.list_payment_events to authenticated;

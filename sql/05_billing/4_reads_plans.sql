@@ -14,18 +14,7 @@ begin
   ));
 end
 $$;
-comment on function private.list_plans is 'The plans; see api.list_plans.';
-
-create function api.list_plans() returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.list_plans();
-end
-$$;
-comment on function api.list_plans is 'The plans that are on sale.';
+comment on function private.list_plans is 'Api: The plans that are on sale.';
 
 create function private.current_plan() returns json
   language plpgsql
@@ -59,19 +48,8 @@ begin
   );
 end
 $$;
-comment on function private.current_plan is 'The caller''s plan and its use; see api.current_plan.';
-
-create function api.current_plan() returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.current_plan();
-end
-$$;
-comment on function api.current_plan is
-  'The plan that holds for the acting identity, until when, and how much of it is used.';
+comment on function private.current_plan is
+  'Api: The plan that holds for the acting identity, until when, and how much of it is used.';
 
 create function private.unpaid_plan_invoice(identity_id uuid, plan public.plans) returns uuid
   language sql
@@ -93,4 +71,3 @@ comment on function private.unpaid_plan_invoice is
   'The unpaid invoice for a plan at its present price, if any.';
 
 grant execute on function private.list_plans, private.current_plan to authenticated;
-grant execute on function api.list_plans, api.current_plan to authenticated;

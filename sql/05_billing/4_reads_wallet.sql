@@ -19,22 +19,12 @@ begin
   );
 end
 $$;
-comment on function private.get_wallet is 'The caller''s wallet; see api.get_wallet.';
+comment on function private.get_wallet is
+  'Api: What the acting identity may spend, and what is held while it is refunded to its source.';
 
-create function api.get_wallet() returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.get_wallet();
-end
-$$;
-comment on function api.get_wallet is
-  'What the acting identity may spend, and what is held while it is refunded to its source.';
-
-create function private.list_wallet_transactions(page_cursor text, page_size integer)
-  returns table (items json, "nextCursor" text)
+create function private.list_wallet_transactions(
+  page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- reads entries and transfers together; the caller's own only
@@ -78,24 +68,6 @@ begin
 end
 $$;
 comment on function private.list_wallet_transactions is
-  'A page of the caller''s ledger; see api.list_wallet_transactions.';
-
-create function api.list_wallet_transactions(
-  page_cursor text default null, page_size integer default 20
-)
-  returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select page.items, page."nextCursor"
-  from private.list_wallet_transactions(page_cursor, page_size) as page;
-end
-$$;
-comment on function api.list_wallet_transactions is
-  'What came into and went out of the wallet of the acting identity, newest first.';
+  'Api: What came into and went out of the wallet of the acting identity, newest first.';
 
 grant execute on function private.get_wallet, private.list_wallet_transactions to authenticated;
-grant execute on function api.get_wallet, api.list_wallet_transactions to authenticated;

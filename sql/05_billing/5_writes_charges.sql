@@ -10,8 +10,9 @@ $$;
 comment on function private.set_provider is
   'Sets the provider of this transaction: chosen by the functions, never by a client.';
 
-create function private.start_charge(invoice_id uuid, return_url text, idempotency_key text)
-  returns json
+create function private.charge_invoice(
+  invoice_id uuid, return_url text, idempotency_key text default null
+) returns json
   language plpgsql
   security definer -- writes payments of the acting identity's own invoice
   set search_path = ''
@@ -27,14 +28,14 @@ begin
     perform private.refuse_field('Idempotency-Key', 'invalid');
   elsif idempotency_key is not null then
     kept := private.kept_answer(idempotency_key, jsonb_build_object(
-      'name', 'charge_invoice', 'invoice', start_charge.invoice_id, 'return', return_url));
+      'name', 'charge_invoice', 'invoice', charge_invoice.invoice_id, 'return', return_url));
     if kept is not null then
       return kept;
     end if;
   end if;
 
   select * into invoice from public.invoices
-  where invoices.id = start_charge.invoice_id and invoices.identity_id = owner_id
+  where invoices.id = charge_invoice.invoice_id and invoices.identity_id = owner_id
   for update;
   if invoice.id is null then
     perform private.refuse(404, 'invoice_not_found');
@@ -66,7 +67,7 @@ begin
     update public.payments set state = 'superseded' where payments.id = payment.id;
     insert into public.payments (invoice_id, provider, mode, amount, return_url)
     values (invoice.id, chosen ->> 'provider', chosen ->> 'mode', invoice.total,
-      start_charge.return_url)
+      charge_invoice.return_url)
     returning * into payment;
   end if;
   update public.invoices set state = 'open' where invoices.id = invoice.id and state = 'failed';
@@ -74,21 +75,8 @@ begin
   return private.charge_order(payment.id);
 end
 $$;
-comment on function private.start_charge is
-  'The open charge of an invoice, or a new one to be made at the provider; see api.charge_invoice.';
-
-create function api.charge_invoice(
-  invoice_id uuid, return_url text, idempotency_key text default null
-) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.start_charge(invoice_id, return_url, idempotency_key);
-end
-$$;
-comment on function api.charge_invoice is
-  'The open charge of an invoice for 15 minutes, else a new one. 404 invoice_not_found, 409 '
+comment on function private.charge_invoice is
+  'Api: The open charge of an invoice for 15 minutes, else a new one. 404 invoice_not_found, 409 '
   'invoice_already_paid, 503 payment_not_configured for every caller but the functions.';
 
 create function private.charge_started(
@@ -181,5 +169,4 @@ comment on function private.fail_payment is
 
 grant execute on function private.set_provider, private.charge_started, private.charge_refused
   to backend;
-grant execute on function private.start_charge to authenticated;
-grant execute on function api.charge_invoice to authenticated;
+grant execute on function private.charge_invoice to authenticated;

@@ -59,7 +59,7 @@ begin
   perform private.count_action('subscriptions');
   invoice_id := private.subscribe(subscribe_plan.plan_id, subscribe_plan.pay_with);
   -- Two statements: a query sees only what was written before it began.
-  return query select private.own_invoice(invoice_id), private.current_plan();
+  return query select private.get_invoice(invoice_id), private.current_plan();
 end
 $$;
 comment on function api.subscribe_plan is
@@ -137,7 +137,7 @@ declare
 begin
   perform private.count_action('topups');
   invoice_id := private.order_topup(top_up_wallet.amount);
-  return private.own_invoice(invoice_id);
+  return private.get_invoice(invoice_id);
 end
 $$;
 comment on function api.top_up_wallet is

@@ -127,8 +127,9 @@ comment on function private.make_refund is
   'Refunds an invoice under this id, for an admin or, where that is null, by a row of admin_acts. '
   'may_ask: whether a provider can be asked.';
 
-create function private.start_refund(
-  invoice_id uuid, amount numeric, destination text, reason text, payment_id uuid default null
+create function private.refund_invoice(
+  invoice_id uuid, destination text, reason text, amount numeric default null,
+  payment_id uuid default null
 ) returns json
   language plpgsql
   security definer -- calls what is closed to clients, for an admin
@@ -142,24 +143,9 @@ begin
   return private.refund_answer(refund_id);
 end
 $$;
-comment on function private.start_refund is 'See api.refund_invoice.';
+comment on function private.refund_invoice is
+  'Api: For admins: refunds all or a part of a paid invoice, or of a surplus payment, which went '
+  'to the wallet. 403 admin_only, 404 invoice_not_found, 409 status_transition_invalid, 422 '
+  'amount_out_of_range, 402 wallet_insufficient.';
 
-create function api.refund_invoice(
-  invoice_id uuid, destination text, reason text, amount numeric default null,
-  payment_id uuid default null
-) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.start_refund(
-    invoice_id, amount, refund_invoice.destination, reason, refund_invoice.payment_id);
-end
-$$;
-comment on function api.refund_invoice is
-  'For admins: refunds all or a part of a paid invoice, or of a surplus payment, which went to the '
-  'wallet. 403 admin_only, 404 invoice_not_found, 409 '
-  'status_transition_invalid, 422 amount_out_of_range, 402 wallet_insufficient.';
-
-grant execute on function private.start_refund to authenticated;
-grant execute on function api.refund_invoice to authenticated;
+grant execute on function private.refund_invoice to authenticated;

@@ -50,7 +50,8 @@ begin
 end
 $$;
 comment on function private.get_property is
-  'Facade: a listing that the caller may see, as JSON text; counts the view.';
+  'Api: A listing; its owner sees it in any state. 404 property_not_found, also for a listing '
+  'that the caller may not see.';
 
 create function private.unlisted_property(
   property_id uuid, viewer_id uuid, out record text, out is_own boolean
@@ -70,16 +71,4 @@ comment on function private.unlisted_property is
   'The record of a listing that its owner sees, or everybody by link for a while after it was closed; '
   'else 404 property_not_found.';
 
-create function api.get_property(property_id uuid) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.get_property(property_id);
-end
-$$;
-comment on function api.get_property is
-  'A listing; its owner sees it in any state. 404 property_not_found, also for a listing that the '
-  'caller may not see.';
-
-grant execute on function private.get_property, api.get_property to anon, authenticated;
+grant execute on function private.get_property to anon, authenticated;

@@ -1,7 +1,8 @@
 -- Lists: one's own listings, the price history of a listing, listings similar to it.
 
-create function private.list_my_properties(status text, page_cursor text, page_size integer)
-  returns table (items json, "nextCursor" text)
+create function private.list_my_properties(
+  status text default null, page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- makes records; reads only listings of the acting identity
@@ -40,26 +41,11 @@ begin
 end
 $$;
 comment on function private.list_my_properties is
-  'A page of own listings; see api.list_my_properties.';
+  'Api: The acting identity''s own listings, newest first, all or those in one state.';
 
-create function api.list_my_properties(
-  status text default null, page_cursor text default null, page_size integer default 20
+create function private.list_price_history(
+  property_id uuid, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select mine.items, mine."nextCursor"
-  from private.list_my_properties(status, page_cursor, page_size) as mine;
-end
-$$;
-comment on function api.list_my_properties is
-  'The acting identity''s own listings, newest first, all or those in one state.';
-
-create function private.list_price_history(property_id uuid, page_cursor text, page_size integer)
-  returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- reads prices of listings that anybody may see
@@ -96,23 +82,8 @@ begin
 end
 $$;
 comment on function private.list_price_history is
-  'A page of prices; see api.list_price_history.';
-
-create function api.list_price_history(
-  property_id uuid, page_cursor text default null, page_size integer default 20
-) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select history.items, history."nextCursor"
-  from private.list_price_history(property_id, page_cursor, page_size) as history;
-end
-$$;
-comment on function api.list_price_history is
-  'The prices of a listing since its first publishing, newest first. 404 property_not_found.';
+  'Api: The prices of a listing since its first publishing, newest first. 404 '
+  'property_not_found.';
 
 create function private.similar_properties(property public.properties, depth integer)
   returns uuid[]
@@ -196,25 +167,10 @@ begin
 end
 $$;
 comment on function private.list_similar_properties is
-  'Facade: listings similar to this one as JSON text; see api.list_similar_properties.';
+  'Api: At most ten listings of the same type and kind in the same governorate, two of an '
+  'account, those of the same area first, the nearest price first: their cards, or with fields '
+  'full their records. 404 property_not_found.';
 
-create function api.list_similar_properties(property_id uuid, fields text default 'card')
-  returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.list_similar_properties(property_id, fields);
-end
-$$;
-comment on function api.list_similar_properties is
-  'At most ten listings of the same type and kind in the same governorate, two of an account, those '
-  'of the same area first, the nearest price first: their cards, or with fields full their records. '
-  '404 property_not_found.';
-
-grant execute on function private.list_my_properties, api.list_my_properties to authenticated;
-grant execute on function
-  private.list_price_history, private.list_similar_properties, api.list_price_history,
-  api.list_similar_properties
+grant execute on function private.list_my_properties to authenticated;
+grant execute on function private.list_price_history, private.list_similar_properties
   to anon, authenticated;

@@ -1,7 +1,7 @@
 -- Creating, editing and deleting a listing.
 
 create function private.create_property(
-  fields jsonb, publish boolean, upload_session_id uuid
+  fields jsonb, publish boolean default false, upload_session_id uuid default null
 ) returns json
   language plpgsql
   security definer -- clients have no write grant; the listing is the acting identity's
@@ -41,7 +41,8 @@ begin
 end
 $$;
 comment on function private.create_property is
-  'Creates a listing of the acting identity, with the pictures uploaded for it.';
+  'Api: Creates a listing of the acting identity: a draft, or with publish active or '
+  'pending_review.';
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json
@@ -145,17 +146,6 @@ $$;
 comment on function private.save_property is
   'Writes every column that owners and admins may change of a listing.';
 
-create function api.create_property(
-  fields jsonb, publish boolean default false, upload_session_id uuid default null
-) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.create_property(fields, publish, upload_session_id)
-$$;
-comment on function api.create_property is
-  'Creates a listing of the acting identity: a draft, or with publish active or pending_review.';
-
 create function api.update_property(
   property_id uuid, fields jsonb, expected_version integer default null
 ) returns json
@@ -169,7 +159,16 @@ comment on function api.update_property is
   'Changes an own listing: what is absent stays, null clears. 404 property_not_found, 409 '
   'version_conflict, type_immutable, property_state_conflict.';
 
+create function api.delete_property(property_id uuid) returns void
+  language sql
+  set search_path = ''
+as $$
+  select private.count_action('listing_deletions');
+  select private.delete_property(property_id);
+$$;
+comment on function api.delete_property is 'Deletes an own listing, whatever its state.';
+
 grant execute on function
-  private.create_property, private.update_property, private.delete_property, api.create_property,
-  api.update_property
+  private.create_property, private.update_property, private.delete_property, api.update_property,
+  api.delete_property
   to authenticated;

@@ -22,7 +22,7 @@ begin
     perform private.count_action('listing_edits');
   end if;
   property := private.lock_own_property(property_id);
-  if not action = any (private.allowed_actions(property)) then
+  if (action = any (private.allowed_actions(property))) is not true then
     perform private.refuse_action(property);
   end if;
   case
@@ -50,7 +50,8 @@ begin
 end
 $$;
 comment on function private.act_on_property is
-  'Does one of property_actions to an own listing. 404 property_not_found, 409 '
+  'Api: Does an action to an own listing: publish, pause, resume, renew, archive, restore, '
+  'mark-sold, mark-rented, mark-exchanged, confirm-available. 404 property_not_found, 409 '
   'property_state_conflict, 402 quota_exceeded.';
 
 grant execute on function private.act_on_property to authenticated;

@@ -19,18 +19,8 @@ begin
   ));
 end
 $$;
-comment on function private.list_favorite_ids is 'All saved ids; see api.list_favorite_ids.';
-
-create function api.list_favorite_ids() returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.list_favorite_ids();
-end
-$$;
-comment on function api.list_favorite_ids is 'The ids of all saved properties, newest first.';
+comment on function private.list_favorite_ids is
+  'Api: The ids of all saved properties, newest first.';
 
 create function private.favorite_without_card(property public.properties, owner_id uuid)
   returns text
@@ -61,7 +51,7 @@ comment on function private.favorite_without_card is
   'A saved property that is not listed: its card where it is active and the caller''s own, else '
   'that it is unavailable.';
 
-create function private.favorites_page(
+create function private.list_favorites(
   page_cursor text default null, page_size integer default 20, fields text default 'card'
 ) returns text
   language plpgsql
@@ -122,8 +112,10 @@ begin
     || '],"nextCursor":' || coalesce('"' || next_cursor || '"', 'null') || '}';
 end
 $$;
-comment on function private.favorites_page is
-  'Facade: a page of saved properties as JSON text; see api.list_favorites.';
+comment on function private.list_favorites is
+  'Api: Saved properties, newest first: their cards, or with fields full their records. One that '
+  'cannot be shown now is marked as unavailable, with its title where the owner closed or hid '
+  'it; withdrawn ones are left out.';
 
 create function private.favorite_records(items text[], owner_id uuid) returns text[]
   language plpgsql
@@ -148,24 +140,6 @@ $$;
 comment on function private.favorite_records is
   'The same favorites with whole records in place of cards.';
 
-create function api.list_favorites(
-  page_cursor text default null, page_size integer default 20, fields text default 'card'
-) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select page -> 'items', page ->> 'nextCursor'
-  from (select private.favorites_page(page_cursor, page_size, fields)::json) as saved (page);
-end
-$$;
-comment on function api.list_favorites is
-  'Saved properties, newest first: their cards, or with fields full their records. One that cannot '
-  'be shown now is marked as unavailable, with its title where the owner closed or hid it; '
-  'withdrawn ones are left out.';
-
 create function api.check_favorite(property_id uuid) returns boolean
   language plpgsql
   stable
@@ -184,7 +158,5 @@ $$;
 comment on function api.check_favorite is
   'Whether the property is saved; false for an unknown one.';
 
-grant execute on function
-  private.list_favorite_ids, private.favorites_page, api.list_favorite_ids, api.list_favorites,
-  api.check_favorite
+grant execute on function private.list_favorite_ids, private.list_favorites, api.check_favorite
   to authenticated;

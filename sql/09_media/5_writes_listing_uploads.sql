@@ -2,7 +2,8 @@
 -- transaction, each picture at its position.
 
 create function private.upload_listing_media(
-  upload_id uuid, property_id uuid, upload_session_id uuid, start_position integer, again jsonb
+  upload_id uuid, property_id uuid default null, upload_session_id uuid default null,
+  start_position integer default null, again jsonb default null
 ) returns json
   language plpgsql
   security definer -- clients have no write grant
@@ -56,8 +57,8 @@ begin
 end
 $$;
 comment on function private.upload_listing_media is
-  'Creates the rows of stored pictures: in a listing, or in an upload session whose listing is '
-  'still to be created.';
+  'Api: Adds the pictures that this upload stored to a listing, in order. 404 '
+  'property_not_found, 402 quota_exceeded when there is room for none.';
 
 create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
@@ -154,18 +155,4 @@ $$;
 comment on function private.free_position is
   'The position asked for, or the next free one after it; without one, after all others.';
 
-create function api.upload_listing_media(
-  upload_id uuid, property_id uuid default null, upload_session_id uuid default null,
-  start_position integer default null, again jsonb default null
-) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.upload_listing_media(
-    upload_id, property_id, upload_session_id, start_position, again)
-$$;
-comment on function api.upload_listing_media is
-  'Adds the pictures that this upload stored to a listing, in order. 404 property_not_found, 402 '
-  'quota_exceeded when there is room for none.';
-
-grant execute on function private.upload_listing_media, api.upload_listing_media to authenticated;
+grant execute on function private.upload_listing_media to authenticated;

@@ -64,7 +64,7 @@ comment on function private.begin_upload is
   'pictures are there already, since one that is sent again needs no room. The facade counts and '
   'commits the call before, because a refused one costs as much. 402 quota_exceeded.';
 
-create function private.upload_avatar(upload_id uuid, again text) returns json
+create function private.upload_avatar(upload_id uuid, again text default null) returns json
   language plpgsql
   security definer -- clients have no write grant
   set search_path = ''
@@ -101,7 +101,7 @@ begin
 end
 $$;
 comment on function private.upload_avatar is
-  'Creates the row of a stored avatar, or finds the one that has the given hash.';
+  'Api: The avatar that this upload stored, or one that was sent again, recognised by its hash.';
 
 create function private.finish_upload(upload private.uploads) returns void
   language plpgsql
@@ -126,15 +126,4 @@ $$;
 comment on function private.finish_upload is
   'Ends an upload whose rows are written; files without a row are left to the job.';
 
-create function api.upload_avatar(upload_id uuid, again text default null) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.upload_avatar(upload_id, again)
-$$;
-comment on function api.upload_avatar is
-  'The avatar that this upload stored, or one that was sent again, recognised by its hash.';
-
-grant execute on function
-  private.begin_upload, private.upload_avatar, api.upload_avatar
-  to authenticated;
+grant execute on function private.begin_upload, private.upload_avatar to authenticated;

@@ -36,22 +36,12 @@ begin
   return private.conversation_json(participant.conversation_id, participant.identity_id);
 end
 $$;
-comment on function private.get_conversation is 'See api.get_conversation.';
+comment on function private.get_conversation is
+  'Api: One conversation of the acting identity. 404 conversation_not_found.';
 
-create function api.get_conversation(conversation_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.get_conversation(conversation_id);
-end
-$$;
-comment on function api.get_conversation is
-  'One conversation of the acting identity. 404 conversation_not_found.';
-
-create function private.list_conversations(page_cursor text, page_size integer)
-  returns table (items json, "nextCursor" text, "unreadTotal" bigint, "realtimeTopic" text)
+create function private.list_conversations(
+  page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text, "unreadTotal" bigint, "realtimeTopic" text)
   language plpgsql
   stable
   security definer -- reads the other participants
@@ -92,25 +82,14 @@ begin
   from page;
 end
 $$;
-comment on function private.list_conversations is 'See api.list_conversations.';
-
-create function api.list_conversations(page_cursor text default null, page_size integer default 20)
-  returns table (items json, "nextCursor" text, "unreadTotal" bigint, "realtimeTopic" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query select * from private.list_conversations(page_cursor, page_size);
-end
-$$;
-comment on function api.list_conversations is
-  'The conversations of the acting identity, the one with the newest message first, how many '
-  'messages it has not read in all of them, and the channel of the account. A page of one shows '
-  'whether anything was missed.';
+comment on function private.list_conversations is
+  'Api: The conversations of the acting identity, the one with the newest message first, how '
+  'many messages it has not read in all of them, and the channel of the account. A page of one '
+  'shows whether anything was missed.';
 
 create function private.list_messages(
-  conversation_id uuid, before_seq bigint, after_seq bigint, page_size integer
+  conversation_id uuid, before_seq bigint default null, after_seq bigint default null,
+  page_size integer default 20
 ) returns table (items json, "hasMore" boolean)
   language plpgsql -- volatile: what is read after waiting is as it is then
   security definer -- reads the messages of both participants
@@ -159,26 +138,12 @@ begin
   end if;
 end
 $$;
-comment on function private.list_messages is 'See api.list_messages.';
+comment on function private.list_messages is
+  'Api: Messages in their order: the newest, those just before a number, or those after one. '
+  'hasMore says whether there are more in that direction. What an event has announced is there. '
+  '404 conversation_not_found.';
 
-create function api.list_messages(
-  conversation_id uuid, before_seq bigint default null, after_seq bigint default null,
-  page_size integer default 20
-) returns table (items json, "hasMore" boolean)
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return query
-  select * from private.list_messages(conversation_id, before_seq, after_seq, page_size);
-end
-$$;
-comment on function api.list_messages is
-  'Messages in their order: the newest, those just before a number, or those after one. hasMore '
-  'says whether there are more in that direction. What an event has announced is there. 404 '
-  'conversation_not_found.';
-
-create function private.list_blocks(page_cursor text, page_size integer)
+create function private.list_blocks(page_cursor text default null, page_size integer default 20)
   returns table (items json, "nextCursor" text)
   language plpgsql
   stable
@@ -212,23 +177,9 @@ begin
   from page;
 end
 $$;
-comment on function private.list_blocks is 'See api.list_blocks.';
-
-create function api.list_blocks(page_cursor text default null, page_size integer default 20)
-  returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query select * from private.list_blocks(page_cursor, page_size);
-end
-$$;
-comment on function api.list_blocks is 'Identities that the caller has blocked, newest first.';
+comment on function private.list_blocks is
+  'Api: Identities that the caller has blocked, newest first.';
 
 grant execute on function
   private.get_conversation, private.list_conversations, private.list_messages, private.list_blocks
-  to authenticated;
-grant execute on function
-  api.get_conversation, api.list_conversations, api.list_messages, api.list_blocks
   to authenticated;

@@ -45,8 +45,9 @@ comment on function private.open_conversation is
   'The conversation of the acting identity with another about a listing, made if there is none '
   'yet.';
 
-create function private.create_conversation(property_id uuid, identity_id uuid, message text)
-  returns json
+create function private.create_conversation(
+  property_id uuid default null, identity_id uuid default null, message text default null
+) returns json
   language plpgsql
   security definer -- clients have no write grant
   set search_path = ''
@@ -85,24 +86,11 @@ begin
   );
 end
 $$;
-comment on function private.create_conversation is 'See api.create_conversation.';
-
-create function api.create_conversation(
-  property_id uuid default null, identity_id uuid default null, message text default null
-) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.create_conversation(property_id, identity_id, message);
-end
-$$;
-comment on function api.create_conversation is
-  'Opens a conversation with the owner of a listing, or with an identity, and may write its first '
-  'message; gives {created, conversation}. The same pair and listing is the same conversation. A '
-  'new one is told to all devices of the caller. '
-  '404 property_not_found, identity_not_found; 403 blocked; 409 property_state_conflict for a new '
-  'one about a listing that has ended or allows no chat; 422 for oneself.';
+comment on function private.create_conversation is
+  'Api: Opens a conversation with the owner of a listing, or with an identity, and may write its '
+  'first message; gives {created, conversation}. The same pair and listing is the same '
+  'conversation. A new one is told to all devices of the caller. 404 property_not_found, '
+  'identity_not_found; 403 blocked; 409 property_state_conflict for a new one about a listing '
+  'that has ended or allows no chat; 422 for oneself.';
 
 grant execute on function private.create_conversation to authenticated;
-grant execute on function api.create_conversation to authenticated;

@@ -1,10 +1,11 @@
 -- The audit trail as admins read it.
 
 create function private.list_audit(
-  actor_id uuid, actor_role text, action text, target_type text, target_id uuid,
-  since timestamptz, until timestamptz, sort text, page_cursor text, page_size integer
-)
-  returns table (items json, "nextCursor" text)
+  actor_id uuid default null, actor_role text default null, action text default null,
+  target_type text default null, target_id uuid default null, since timestamptz default null,
+  until timestamptz default null, sort text default 'newest', page_cursor text default null,
+  page_size integer default 20
+) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- reads a closed table, for an admin
@@ -40,29 +41,8 @@ begin
     private.key_ids(keys[:page_size])::bigint[]) as records;
 end
 $$;
-comment on function private.list_audit is 'A page of the audit trail; see api.list_audit.';
-
-create function api.list_audit(
-  actor_id uuid default null, actor_role text default null, action text default null,
-  target_type text default null, target_id uuid default null, since timestamptz default null,
-  until timestamptz default null, sort text default 'newest', page_cursor text default null,
-  page_size integer default 20
-)
-  returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select entries.items, entries."nextCursor"
-  from private.list_audit(actor_id, actor_role, action, target_type, target_id, since, until,
-    sort, page_cursor, page_size) as entries;
-end
-$$;
-comment on function api.list_audit is
-  'For admins: the audit trail, newest or oldest first, by who, what, to what, and when. 403 '
-  'admin_only.';
+comment on function private.list_audit is
+  'Api: For admins: the audit trail, newest or oldest first, by who, what, to what, and when. '
+  '403 admin_only.';
 
 grant execute on function private.list_audit to authenticated;
-grant execute on function api.list_audit to authenticated;

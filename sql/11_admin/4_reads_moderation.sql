@@ -193,12 +193,15 @@ comment on function private.moderation_records is
   'What waits, as admins see it, in the order of the ids.';
 
 create function private.list_moderation(
-  kind text, q text, account_id uuid, listing_type text, listing_kind text, area_id text,
-  ref_no text, price_min numeric, price_max numeric, identity_type text, licence_no text,
-  licence_expires_before date, target_type text, target_id uuid, report_reason text,
-  since timestamptz, until timestamptz, sort text, page_cursor text, page_size integer
-)
-  returns table (items json, "nextCursor" text)
+  kind text default null, q text default null, account_id uuid default null,
+  listing_type text default null, listing_kind text default null, area_id text default null,
+  ref_no text default null, price_min numeric default null, price_max numeric default null,
+  identity_type text default null, licence_no text default null,
+  licence_expires_before date default null, target_type text default null,
+  target_id uuid default null, report_reason text default null, since timestamptz default null,
+  until timestamptz default null, sort text default 'oldest', page_cursor text default null,
+  page_size integer default 20
+) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- reads what belongs to others, for an admin
@@ -243,35 +246,9 @@ begin
   from private.moderation_records(private.key_ids(keys[:page_size])::uuid[]) as records;
 end
 $$;
-comment on function private.list_moderation is 'A page of what waits; see api.list_moderation.';
-
-create function api.list_moderation(
-  kind text default null, q text default null, account_id uuid default null,
-  listing_type text default null, listing_kind text default null, area_id text default null,
-  ref_no text default null, price_min numeric default null, price_max numeric default null,
-  identity_type text default null, licence_no text default null,
-  licence_expires_before date default null, target_type text default null,
-  target_id uuid default null, report_reason text default null, since timestamptz default null,
-  until timestamptz default null, sort text default 'oldest',
-  page_cursor text default null, page_size integer default 20
-)
-  returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select waiting.items, waiting."nextCursor"
-  from private.list_moderation(kind, q, account_id, listing_type, listing_kind, area_id, ref_no,
-    price_min, price_max, identity_type, licence_no, licence_expires_before, target_type,
-    target_id, report_reason, since, until, sort, page_cursor, page_size) as waiting;
-end
-$$;
-comment on function api.list_moderation is
-  'For admins: what waits for a decision, the oldest or newest first or by what it shows, with the '
-  'decisions that are open. A filter or sort that only one kind has leaves out the others; '
-  'account_id is that of the owner or reporter. 403 admin_only.';
+comment on function private.list_moderation is
+  'Api: For admins: what waits for a decision, the oldest or newest first or by what it shows, '
+  'with the decisions that are open. A filter or sort that only one kind has leaves out the '
+  'others; account_id is that of the owner or reporter. 403 admin_only.';
 
 grant execute on function private.list_moderation to authenticated;
-grant execute on function api.list_moderation to authenticated;

@@ -76,20 +76,8 @@ begin
   );
 end
 $$;
-comment on function private.get_admin_stats is 'Figures of the whole; see api.get_admin_stats.';
-
-create function api.get_admin_stats() returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.get_admin_stats();
-end
-$$;
-comment on function api.get_admin_stats is
-  'For admins: how many users, identities and listings there are by state, and what waits for a '
-  'decision. 403 admin_only.';
+comment on function private.get_admin_stats is
+  'Api: For admins: how many users, identities and listings there are by state, and what waits '
+  'for a decision. 403 admin_only.';
 
 grant execute on function private.get_admin_stats to authenticated;
-grant execute on function api.get_admin_stats to authenticated;

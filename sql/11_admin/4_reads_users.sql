@@ -144,11 +144,12 @@ comment on function private.users_source is
   'The accounts that filters leave, as private.sorted_keys takes them.';
 
 create function private.list_users(
-  q text, status text, type text, identity_status text, is_admin boolean,
-  since timestamptz, until timestamptz, signed_in_since timestamptz, signed_in_until timestamptz,
-  sort text, page_cursor text, page_size integer
-)
-  returns table (items json, "nextCursor" text)
+  q text default null, status text default null, type text default null,
+  identity_status text default null, is_admin boolean default null,
+  since timestamptz default null, until timestamptz default null,
+  signed_in_since timestamptz default null, signed_in_until timestamptz default null,
+  sort text default 'newest', page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- reads accounts of others, for an admin
@@ -194,31 +195,10 @@ begin
   from private.user_records(private.key_ids(keys[:page_size])::uuid[]) as records;
 end
 $$;
-comment on function private.list_users is 'A page of accounts; see api.list_users.';
-
-create function api.list_users(
-  q text default null, status text default null, type text default null,
-  identity_status text default null, is_admin boolean default null,
-  since timestamptz default null, until timestamptz default null,
-  signed_in_since timestamptz default null, signed_in_until timestamptz default null,
-  sort text default 'newest', page_cursor text default null, page_size integer default 20
-)
-  returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select users.items, users."nextCursor"
-  from private.list_users(q, status, type, identity_status, is_admin, since, until,
-    signed_in_since, signed_in_until, sort, page_cursor, page_size) as users;
-end
-$$;
-comment on function api.list_users is
-  'For admins: accounts by a part of an email, phone or name, an id, a state, the type and state '
-  'of an identity that they have, when they came and when they last signed in; newest or oldest '
-  'first, or by what they show. 403 admin_only.';
+comment on function private.list_users is
+  'Api: For admins: accounts by a part of an email, phone or name, an id, a state, the type and '
+  'state of an identity that they have, when they came and when they last signed in; newest or '
+  'oldest first, or by what they show. 403 admin_only.';
 
 create function private.get_user(user_id uuid) returns json
   language plpgsql
@@ -272,20 +252,8 @@ begin
   );
 end
 $$;
-comment on function private.get_user is 'An account; see api.get_user.';
-
-create function api.get_user(user_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.get_user(user_id);
-end
-$$;
-comment on function api.get_user is
-  'For admins: an account with its identities, how many sessions and listings, and the last 20 '
-  'entries of the audit trail about it. 403 admin_only, 404 user_not_found.';
+comment on function private.get_user is
+  'Api: For admins: an account with its identities, how many sessions and listings, and the last '
+  '20 entries of the audit trail about it. 403 admin_only, 404 user_not_found.';
 
 grant execute on function private.list_users, private.get_user to authenticated;
-grant execute on function api.list_users, api.get_user to authenticated;

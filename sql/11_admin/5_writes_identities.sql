@@ -45,8 +45,7 @@ $$;
 comment on function private.apply_identity_decision is
   'Gives a locked identity its new status, in the audit trail first; triggers do the rest.';
 
-create function private.set_identity_status(identity_id uuid, status text, reason text)
-  returns json
+create function private.set_identity_status(identity_id uuid, status text, reason text) returns json
   language plpgsql
   security definer -- writes an identity of another, for an admin
   set search_path = ''
@@ -71,20 +70,8 @@ begin
 end
 $$;
 comment on function private.set_identity_status is
-  'Sets the status of an identity; see api.set_identity_status.';
-
-create function api.set_identity_status(identity_id uuid, status text, reason text) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.set_identity_status(identity_id, status, reason);
-end
-$$;
-comment on function api.set_identity_status is
-  'For admins: verifies, rejects or suspends an identity, or lifts its suspension. 403 '
-  'admin_only, 404 identity_not_found, 409 admin_self, status_transition_invalid, licence_in_use, '
-  '422 licence_expired.';
+  'Api: For admins: verifies, rejects or suspends an identity, or lifts its suspension. 403 '
+  'admin_only, 404 identity_not_found, 409 admin_self, status_transition_invalid, '
+  'licence_in_use, 422 licence_expired.';
 
 grant execute on function private.set_identity_status to authenticated;
-grant execute on function api.set_identity_status to authenticated;

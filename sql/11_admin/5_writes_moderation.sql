@@ -162,7 +162,7 @@ comment on function private.lock_report is
   'A report, locked with all others about the same thing; null if there is none.';
 
 create function private.decide_moderation(
-  id uuid, decision text, reason text, version integer
+  id uuid, decision text, reason text default null, version integer default null
 ) returns json
   language plpgsql
   security definer -- writes what belongs to another, for an admin
@@ -207,23 +207,10 @@ begin
   return private.moderate_property(property, decision, why, version);
 end
 $$;
-comment on function private.decide_moderation is 'Applies a decision; see api.decide_moderation.';
-
-create function api.decide_moderation(
-  id uuid, decision text, reason text default null, version integer default null
-) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.decide_moderation(id, decision, reason, version);
-end
-$$;
-comment on function api.decide_moderation is
-  'For admins: approve or reject what waits, suspend a listing or identity or restore it, uphold or '
-  'dismiss a report. Of a listing or its changes version is what the admin saw. 403 admin_only, 404 '
-  'not_found, 409 admin_self, status_transition_invalid, version_conflict, licence_in_use, 422 '
-  'licence_expired.';
+comment on function private.decide_moderation is
+  'Api: For admins: approve or reject what waits, suspend a listing or identity or restore it, '
+  'uphold or dismiss a report. Of a listing or its changes version is what the admin saw. 403 '
+  'admin_only, 404 not_found, 409 admin_self, status_transition_invalid, version_conflict, '
+  'licence_in_use, 422 licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;
-grant execute on function api.decide_moderation to authenticated;

@@ -1,7 +1,8 @@
 -- Reporting something to the admins.
 
-create function private.add_report(target_type text, target_id uuid, reason text, note text)
-  returns json
+create function private.add_report(
+  target_type text, target_id uuid, reason text, note text default null
+) returns json
   language plpgsql
   security definer -- clients have no write grant on reports
   set search_path = ''
@@ -35,21 +36,8 @@ begin
   return private.report_record(report);
 end
 $$;
-comment on function private.add_report is 'Reports something; see api.add_report.';
-
-create function api.add_report(
-  target_type text, target_id uuid, reason text, note text default null
-) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.add_report(target_type, target_id, reason, note);
-end
-$$;
-comment on function api.add_report is
-  'Reports a listing, advertiser, message or review that the caller may see to the admins. 404 '
-  'property_not_found, identity_not_found, not_found; 409 report_exists; 422 for one''s own.';
+comment on function private.add_report is
+  'Api: Reports a listing, advertiser, message or review that the caller may see to the admins. '
+  '404 property_not_found, identity_not_found, not_found; 409 report_exists; 422 for one''s own.';
 
 grant execute on function private.add_report to authenticated;
-grant execute on function api.add_report to authenticated;

@@ -47,7 +47,7 @@ comment on function private.decide_account is
   'Locks or releases an account, for an admin or, where that is null, by a row of admin_acts.';
 
 create function private.set_user_status(
-  user_id uuid, status text, reason text, until timestamptz
+  user_id uuid, status text, reason text, until timestamptz default null
 ) returns json
   language plpgsql
   security definer -- calls what is closed to clients, for an admin
@@ -59,22 +59,9 @@ begin
 end
 $$;
 comment on function private.set_user_status is
-  'Locks or releases an account; see api.set_user_status.';
-
-create function api.set_user_status(
-  user_id uuid, status text, reason text, until timestamptz default null
-) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.set_user_status(user_id, status, reason, until);
-end
-$$;
-comment on function api.set_user_status is
-  'For admins: suspends an account, for good or until a time, bans it, or makes it active again. '
-  'Its sessions end at once. 403 admin_only, 404 user_not_found, 409 admin_self, last_admin, '
-  'status_transition_invalid for a deleted one.';
+  'Api: For admins: suspends an account, for good or until a time, bans it, or makes it active '
+  'again. Its sessions end at once. 403 admin_only, 404 user_not_found, 409 admin_self, '
+  'last_admin, status_transition_invalid for a deleted one.';
 
 create function private.end_account(admin_id uuid, user_id uuid, reason text) returns void
   language plpgsql
@@ -113,19 +100,8 @@ begin
   perform private.end_account(private.require_admin(), user_id, reason);
 end
 $$;
-comment on function private.delete_user is 'Deletes an account; see api.delete_user.';
-
-create function api.delete_user(user_id uuid, reason text) returns void
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  perform private.delete_user(user_id, reason);
-end
-$$;
-comment on function api.delete_user is
-  'For admins: deletes an account: what remains of it is anonymous, records of money among it. '
-  'Can be repeated. 403 admin_only, 404 user_not_found, 409 admin_self, last_admin.';
+comment on function private.delete_user is
+  'Api: For admins: deletes an account: what remains of it is anonymous, records of money among '
+  'it. Can be repeated. 403 admin_only, 404 user_not_found, 409 admin_self, last_admin.';
 
 grant execute on function private.set_user_status, private.delete_user to authenticated;
-grant execute on function api.set_user_status, api.delete_user to authenticated;

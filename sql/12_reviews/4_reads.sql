@@ -1,9 +1,8 @@
 -- Reviews as everybody reads them.
 
-create function private.list_reviews(identity_id uuid, page_cursor text, page_size integer)
-  returns table (
-    items json, "nextCursor" text, average numeric, count integer, histogram json
-  )
+create function private.list_reviews(
+  identity_id uuid, page_cursor text default null, page_size integer default 20
+) returns table ( items json, "nextCursor" text, average numeric, count integer, histogram json )
   language plpgsql
   stable
   security definer -- reads reviews of others; shows what is listed only
@@ -46,26 +45,8 @@ begin
   from page;
 end
 $$;
-comment on function private.list_reviews is 'A page of reviews; see api.list_reviews.';
-
-create function api.list_reviews(
-  identity_id uuid, page_cursor text default null, page_size integer default 20
-) returns table (
-    items json, "nextCursor" text, average numeric, count integer, histogram json
-  )
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select found.items, found."nextCursor", found.average, found.count, found.histogram
-  from private.list_reviews(list_reviews.identity_id, page_cursor, page_size) as found;
-end
-$$;
-comment on function api.list_reviews is
-  'The reviews of an identity, newest first, with average, count and histogram of all. '
-  '404 identity_not_found.';
+comment on function private.list_reviews is
+  'Api: The reviews of an identity, newest first, with average, count and histogram of all. 404 '
+  'identity_not_found.';
 
 grant execute on function private.list_reviews to anon, authenticated;
-grant execute on function api.list_reviews to anon, authenticated;

@@ -1,7 +1,7 @@
 -- The lists of an account: its notifications, its devices.
 
 create function private.list_notifications(
-  unread boolean, page_cursor text, page_size integer
+  unread boolean default null, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
@@ -51,23 +51,8 @@ begin
 end
 $$;
 comment on function private.list_notifications is
-  'A page of notifications; see api.list_notifications.';
-
-create function api.list_notifications(
-  unread boolean default null, page_cursor text default null, page_size integer default 20
-) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select mine.items, mine."nextCursor"
-  from private.list_notifications(unread, page_cursor, page_size) as mine;
-end
-$$;
-comment on function api.list_notifications is
-  'The caller''s notifications, newest first; unread true gives those alone, false the read ones.';
+  'Api: The caller''s notifications, newest first; unread true gives those alone, false the read '
+  'ones.';
 
 create function private.count_unread(account_id uuid) returns bigint
   language plpgsql
@@ -120,5 +105,4 @@ $$;
 comment on function api.list_devices is 'The caller''s devices, the last registered first.';
 
 grant execute on function private.list_notifications to authenticated;
-grant execute on function api.list_notifications, api.count_unread_notifications, api.list_devices
-  to authenticated;
+grant execute on function api.count_unread_notifications, api.list_devices to authenticated;

@@ -159,21 +159,26 @@ test('past the facade a guest gets the same pages and nothing else', async () =>
     asCaller(undefined, (client) => client.query(sql, values))
   const office = await insertOrganisation(owner.id, 'office')
   for (const [type, id] of [['company', company], ['office', office]]) {
-    const { rows: [{ page }] } = await asGuest(`select api.get_${type}($1) as page`, [id])
+    const { rows: [{ page }] } = await asGuest('select api.get_organisation($1, $2) as page', [
+      type,
+      id,
+    ])
     expect(page).toEqual((await guest.get(`/${type}/${id}`)).body)
   }
   await setStatus(company, 'suspended')
-  await expect(asGuest('select api.get_company($1)', [company]))
+  await expect(asGuest(`select api.get_organisation('company', $1)`, [company]))
     .rejects.toMatchObject({ code: 'PT404', message: 'org_not_found' })
   await expect(asGuest('select * from public.organisations')).rejects.toMatchObject({
     code: '42501',
   })
   for (const sort of ['', 'name', null]) {
-    await expect(asGuest('select * from api.list_companies(sort => $1)', [sort]))
+    await expect(asGuest(`select * from api.list_organisations('company', sort => $1)`, [sort]))
       .rejects.toMatchObject({ code: 'PT422' })
   }
   for (const size of [0, 51, null]) {
-    await expect(asGuest('select * from api.list_companies(page_size => $1)', [size]))
+    await expect(
+      asGuest(`select * from api.list_organisations('company', page_size => $1)`, [size]),
+    )
       .rejects.toMatchObject({ code: 'PT422' })
   }
 })

@@ -71,25 +71,28 @@ test('a guest is asked to sign in on each of them', async () => {
 
 test('past the facade access is the same, and not one field is given', async () => {
   const tries = [
-    'select api.get_company_profile()',
-    `select api.update_company_profile('{"aboutAr":"x"}')`,
-    'select * from api.list_company_listings()',
-    'select * from api.list_company_leads()',
-    'select api.get_company_stats()',
-    `select private.get_profile('company')`,
-    `select private.update_profile('company', '{}')`,
-    `select * from private.list_own_listings('company', null, null, 20)`,
-    `select * from private.list_leads('company', null, 20)`,
-    `select private.get_stats('company')`,
-    // Not a type at all.
-    'select private.get_profile(null)',
-    `select private.get_stats('')`,
+    ...['api', 'private'].flatMap((schema) => [
+      `select ${schema}.get_organisation_profile('company')`,
+      `select ${schema}.update_organisation_profile('company', '{"aboutAr":"x"}')`,
+      `select * from ${schema}.list_organisation_listings('company')`,
+      `select * from ${schema}.list_organisation_leads('company')`,
+      `select ${schema}.get_organisation_stats('company')`,
+    ]),
   ]
   for (const sql of tries) {
     await expect(asCaller(owner, (client) => client.query(sql)), sql)
       .rejects.toMatchObject({ code: 'PT403', message: 'identity_type_required' })
     await expect(asCaller(undefined, (client) => client.query(sql)), sql)
       .rejects.toMatchObject({ code: '42501' })
+  }
+  // No type of an organisation, also where it is the acting one's.
+  for (const type of [null, '', 'individual']) {
+    for (
+      const sql of ['select api.get_organisation_profile($1)', 'select api.list_organisations($1)']
+    ) {
+      await expect(asCaller(owner, (client) => client.query(sql, [type])), sql)
+        .rejects.toMatchObject({ code: 'PT422', message: 'validation_failed' })
+    }
   }
 })
 

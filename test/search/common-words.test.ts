@@ -144,11 +144,13 @@ test('listings with common words come page by page as plain SQL sorts them, what
     const found: string[] = []
     let cursor: string | null = null
     do {
-      const { rows: [{ page }] } = await database().query(
+      const { rows: [{ page }] }: {
+        rows: { page: { items: { id: string }[]; nextCursor: string | null } }[]
+      } = await database().query(
         `select private.search('standard', $1, $2, $3, $4, 13)::json as page`,
         [{ bedroomsMin: bedrooms }, words.join(' '), sort, cursor],
       )
-      found.push(...page.items.map(({ id }: { id: string }) => id))
+      found.push(...page.items.map(({ id }) => id))
       cursor = page.nextCursor
     } while (cursor)
     return found

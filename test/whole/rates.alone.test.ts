@@ -148,7 +148,9 @@ describe('LOAD-05 listings', () => {
     expect((await change('pause')).status).toBe(200)
     expect(rateLimitOf(await change('resume')).slice(0, 2)).toEqual([60, 2])
     expect((await change('pause')).status).toBe(200)
-    expect((await callDataApi(person, 'resume_property', { property_id: id })).status).toBe(200)
+    expect(
+      (await callDataApi(person, 'act_on_property', { property_id: id, action: 'resume' })).status,
+    ).toBe(200)
     await database().query(
       `update public.properties set status = 'expired', expires_at = now() - interval '1 day'
        where id = $1`,
@@ -161,7 +163,7 @@ describe('LOAD-05 listings', () => {
       refused,
       60,
       3600,
-      await callDataApi(person, 'resume_property', { property_id: id }),
+      await callDataApi(person, 'act_on_property', { property_id: id, action: 'resume' }),
     )
     expect(await person.post('/properties', { ...completeFields.SALE, publish: true }))
       .toMatchObject(limited)

@@ -180,7 +180,7 @@ test('first publishings are twice what the plan shows and ten a day, deleted one
     await person.post(`/properties/${draft}/publish`),
     30,
     86_400,
-    await callDataApi(person, 'publish_property', { property_id: draft }),
+    await callDataApi(person, 'act_on_property', { property_id: draft, action: 'publish' }),
   )
   // A larger plan of any of its identities allows more.
   await givePlan(await insertOrganisation(person.id), 'company')

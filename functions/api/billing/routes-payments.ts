@@ -249,6 +249,6 @@ async function receive(c: ApiContext) {
 
 export const payments = area()
   .openapi(charge, async (c) => send(c, await startCharge(c, c.req.valid('json'))))
-  .openapi(status, async (c) => send(c, await call(c, 'get_payment_status', c.req.valid('param'))))
+  .openapi(status, async (c) => send(c, await call(c, 'get_invoice', c.req.valid('param'))))
   .openapi(webhookAny, receive)
   .openapi(webhookOf, receive)

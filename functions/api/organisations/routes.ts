@@ -147,25 +147,28 @@ for (const { one, many, own } of Object.values(names)) {
   organisations
     .openapi(list, async (c) => {
       const { cursor, limit, ...filters } = c.req.valid('query')
-      const page = { ...filters, pageCursor: cursor, pageSize: limit }
-      return send(c, await call(c, `list_${many}`, page))
+      const page = { type: one, ...filters, pageCursor: cursor, pageSize: limit }
+      return send(c, await call(c, 'list_organisations', page))
     })
-    .openapi(profile, async (c) => send(c, await call(c, `get_${one}_profile`, {})))
+    .openapi(
+      profile,
+      async (c) => send(c, await call(c, 'get_organisation_profile', { type: one })),
+    )
     .openapi(change, async (c) => {
       const fields = c.req.valid('json')
-      return send(c, await call(c, `update_${one}_profile`, { fields }))
+      return send(c, await call(c, 'update_organisation_profile', { type: one, fields }))
     })
     .openapi(listings, async (c) => {
       const { cursor, limit, status } = c.req.valid('query')
-      const page = { status, pageCursor: cursor, pageSize: limit }
-      return send(c, await call(c, `list_${one}_listings`, page))
+      const page = { type: one, status, pageCursor: cursor, pageSize: limit }
+      return send(c, await call(c, 'list_organisation_listings', page))
     })
     .openapi(leads, async (c) => {
       const { cursor, limit } = c.req.valid('query')
-      const page = { pageCursor: cursor, pageSize: limit }
-      return send(c, await call(c, `list_${one}_leads`, page))
+      const page = { type: one, pageCursor: cursor, pageSize: limit }
+      return send(c, await call(c, 'list_organisation_leads', page))
     })
-    .openapi(stats, async (c) => send(c, await call(c, `get_${one}_stats`, {})))
+    .openapi(stats, async (c) => send(c, await call(c, 'get_organisation_stats', { type: one })))
     .openapi(get, async (c) => {
       const { id } = c.req.valid('param')
       const { fields } = c.req.valid('query')

@@ -80,7 +80,7 @@ const actions: Action[] = [
 
 type Action = {
   path: string
-  operationId: Parameters<typeof call>[1]
+  operationId: string
   summary: string
   description: string
   errors?: ErrorCode[]
@@ -181,7 +181,9 @@ export const propertyActions = area()
 for (const action of actions) {
   propertyActions.openapi(
     actionRoute(action),
-    async (c) =>
-      send(c, await call(c, action.operationId, { propertyId: c.req.valid('param').id })),
+    async (c) => {
+      const args = { propertyId: c.req.valid('param').id, action: action.path }
+      return send(c, await call(c, 'act_on_property', args))
+    },
   )
 }

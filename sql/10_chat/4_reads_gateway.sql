@@ -41,20 +41,9 @@ begin
   );
 end
 $$;
-comment on function private.join_conversation is 'See api.join_conversation.';
-
-create function api.join_conversation(conversation_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.join_conversation(join_conversation.conversation_id);
-end
-$$;
-comment on function api.join_conversation is
-  'The newest number of a conversation, for whoever may hear it now: 404 conversation_not_found, '
-  '403 blocked.';
+comment on function private.join_conversation is
+  'Api: The newest number of a conversation, for whoever may hear it now: 404 '
+  'conversation_not_found, 403 blocked.';
 
 create function private.changed_sockets(sockets jsonb) returns json
   language plpgsql
@@ -195,7 +184,7 @@ comment on function private.current_topics is
   'Those of the names that still are an account''s channel: a gateway joins only these when its '
   'connection to Realtime is back.';
 
-grant execute on function api.open_socket, api.join_conversation to authenticated;
+grant execute on function api.open_socket to authenticated;
 grant execute on function private.join_conversation to authenticated;
 grant execute on function private.changed_sockets, private.missed_updates, private.current_topics
   to backend;
