@@ -12,6 +12,7 @@ const renderer = createRequire(import.meta.url).resolve('redoc/bundles/redoc.sta
 /** The pages that all others lead to. */
 const guides = {
   'index.html': ['Getting started', 'docs/apps.md'],
+  'supabase-js.html': ['supabase-js', 'docs/supabase-js.md'],
   'contract.html': ['Contract', 'docs/contract.md'],
   'errors.html': ['Errors', 'docs/errors.md'],
   'deploy.html': ['Deploy', 'docs/deploy.md'],
