@@ -16,9 +16,7 @@ set check_function_bodies = off;
 -- Roles of our own. A script that may run twice: roles belong to the cluster, not to a database.
 --
 -- facade   the login of the edge functions. It owns nothing and inherits nothing; every message
---          first becomes guest, authenticated or backend.
--- guest    who calls the facade without a token: anon, and what guests have through the facade alone
---          because it counts reads and the Data API does not (search, feed, map).
+--          first becomes anon, authenticated or backend.
 -- backend  what the facade may do for nobody in particular: registration, codes, jobs. It has no
 --          BYPASSRLS and executes the functions that are granted to it by name, nothing else.
 
@@ -27,18 +25,13 @@ begin
   if not exists (select from pg_roles where rolname = 'backend') then
     create role backend nologin noinherit;
   end if;
-  if not exists (select from pg_roles where rolname = 'guest') then
-    create role guest nologin;
-  end if;
   if not exists (select from pg_roles where rolname = 'facade') then
     create role facade login noinherit;
   end if;
 end
 $$;
 
-grant anon to guest;
-grant guest, authenticated, backend to facade;
-revoke anon from facade;
+grant anon, authenticated, backend to facade;
 
 alter role facade set statement_timeout = '5s';
 alter role facade set lock_timeout = '4s';
@@ -375,7 +368,9 @@ declare
   identity_id uuid := private.require_identity();
   actual text := (select identities.type from public.identities where identities.id = identity_id);
 begin
-  if actual is distinct from require_identity_type.type then
+  if type is null or type not in ('company', 'office') then
+    perform private.refuse_field('type', 'invalid');
+  elsif actual <> require_identity_type.type then
     perform private.refuse(403, 'identity_type_required',
       jsonb_build_object('required', require_identity_type.type, 'actual', actual));
   end if;
@@ -383,8 +378,8 @@ begin
 end
 $$;
 comment on function private.require_identity_type is
-  'The acting identity, else what require_identity refuses, or 403 identity_type_required when it '
-  'is of another type.';
+  'The acting identity, a company or an office, else what require_identity refuses, or 403 '
+  'identity_type_required when it is of another type.';
 
 grant execute on function private.is_ignored to authenticated;
 grant execute on function
@@ -1607,7 +1602,7 @@ create trigger vocabularies_of_functions_are_theirs
     'Functions know the codes of period, location_precision, report_target and '
     'notification_category one by one: no other means anything.');
 
--- sql/02_meta/8_api.sql
+-- sql/02_meta/4_reads.sql
 
 -- Meta: the words that listings are written in and the places they lie in, as clients show them.
 --
@@ -3244,23 +3239,11 @@ begin
   return private.settings_record(private.require_account());
 end
 $$;
-comment on function private.get_settings is 'The caller''s settings; see api.get_settings.';
-
-create function api.get_settings() returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.get_settings();
-end
-$$;
-comment on function api.get_settings is
-  'Language, notifications by category and channel, quiet hours, privacy, consent.';
+comment on function private.get_settings is
+  'Api: Language, notifications by category and channel, quiet hours, privacy, consent.';
 
 grant execute on function private.get_me, private.get_settings to authenticated;
-grant execute on function
-  api.get_me, api.check_session, api.list_identities, api.get_identity, api.get_settings
+grant execute on function api.get_me, api.check_session, api.list_identities, api.get_identity
   to authenticated;
 
 -- sql/03_accounts/5_writes_codes.sql
@@ -5680,8 +5663,8 @@ comment on function private.check_place is
   '422 unless governorate and area exist and belong together; either may be left out.';
 
 create function private.list_organisations(
-  type text, q text, governorate_id text, area_id text, sort text,
-  page_cursor text, page_size integer
+  type text, q text default null, governorate_id text default null, area_id text default null,
+  sort text default 'rating', page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
@@ -5695,7 +5678,9 @@ declare
   filters public.organisations;
   ids uuid[] := '{}';
 begin
-  if sort is null or sort not in ('rating', 'listings', 'newest') then
+  if type is null or type not in ('company', 'office') then
+    perform private.refuse_field('type', 'invalid');
+  elsif sort is null or sort not in ('rating', 'listings', 'newest') then
     perform private.refuse_field('sort', 'invalid');
   elsif char_length(q) > 200 then
     perform private.refuse_field('q', 'too_big');
@@ -5726,43 +5711,8 @@ begin
 end
 $$;
 comment on function private.list_organisations is
-  'A page of companies or offices; see api.list_companies.';
-
-create function api.list_companies(
-  q text default null, governorate_id text default null, area_id text default null,
-  sort text default 'rating', page_cursor text default null, page_size integer default 20
-) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select companies.items, companies."nextCursor"
-  from private.list_organisations(
-    'company', q, governorate_id, area_id, sort, page_cursor, page_size) as companies;
-end
-$$;
-comment on function api.list_companies is
-  'Verified companies whose names have these words, by rating, listings or newest.';
-
-create function api.list_offices(
-  q text default null, governorate_id text default null, area_id text default null,
-  sort text default 'rating', page_cursor text default null, page_size integer default 20
-) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select offices.items, offices."nextCursor"
-  from private.list_organisations(
-    'office', q, governorate_id, area_id, sort, page_cursor, page_size) as offices;
-end
-$$;
-comment on function api.list_offices is
-  'Verified offices whose names have these words, by rating, listings or newest.';
+  'Api: Verified companies or offices (type) whose names have these words, by rating, listings '
+  'or newest.';
 
 create function private.get_organisation(
   type text, identity_id uuid, fields text default 'card'
@@ -5799,57 +5749,33 @@ begin
 end
 $$;
 comment on function private.get_organisation is
-  'Facade: the page of a company or office as JSON text; see api.get_company.';
-
-create function api.get_company(identity_id uuid, fields text default 'card') returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.get_organisation('company', get_company.identity_id, fields);
-end
-$$;
-comment on function api.get_company is
-  'A verified company with its newest ten listings, as cards or with fields full as records, and a '
-  'summary of its reviews. 404 org_not_found, for an office too.';
-
-create function api.get_office(identity_id uuid, fields text default 'card') returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.get_organisation('office', get_office.identity_id, fields);
-end
-$$;
-comment on function api.get_office is
-  'A verified office with its newest ten listings, as cards or with fields full as records, and a '
-  'summary of its reviews. 404 org_not_found, for a company too.';
+  'Api: A verified company or office (type) with its newest ten listings, as cards or with '
+  'fields full as records, and a summary of its reviews. 404 org_not_found, for one of the other '
+  'type too.';
 
 grant execute on function private.list_organisations, private.get_organisation
-  to anon, authenticated;
-grant execute on function api.list_companies, api.list_offices, api.get_company, api.get_office
   to anon, authenticated;
 
 -- sql/04_organisations/4_reads_own_organisation.sql
 
 -- What a company or office sees as itself: profile, listings, leads, figures.
 
-create function private.get_profile(type text) returns json
+create function private.get_organisation_profile(type text) returns json
   language plpgsql
   stable
   security definer -- makes records, of the acting identity only
   set search_path = ''
 as $$
 begin
-  return private.organisation_profile(private.require_identity_type(get_profile.type));
+  return private.organisation_profile(private.require_identity_type(get_organisation_profile.type));
 end
 $$;
-comment on function private.get_profile is 'The acting company or office as everybody sees it.';
+comment on function private.get_organisation_profile is
+  'Api: The page of the acting company or office (type). 403 identity_type_required for any '
+  'other identity.';
 
-create function private.list_own_listings(
-  type text, status text, page_cursor text, page_size integer
+create function private.list_organisation_listings(
+  type text, status text default null, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
@@ -5857,26 +5783,28 @@ create function private.list_own_listings(
   set search_path = ''
 as $$
 begin
-  perform private.require_identity_type(list_own_listings.type);
+  perform private.require_identity_type(list_organisation_listings.type);
   return query
   select mine.items, mine."nextCursor"
   from private.list_my_properties(
-    list_own_listings.status, list_own_listings.page_cursor, list_own_listings.page_size
+    list_organisation_listings.status, list_organisation_listings.page_cursor, list_organisation_listings.page_size
   ) as mine;
 end
 $$;
-comment on function private.list_own_listings is
-  'Own listings, for the acting company or office only.';
+comment on function private.list_organisation_listings is
+  'Api: The listings of the acting company or office (type), newest first, all or those in one '
+  'state.';
 
-create function private.list_leads(type text, page_cursor text, page_size integer)
-  returns table (items json, "nextCursor" text)
+create function private.list_organisation_leads(
+  type text, page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- reads the names of whoever asked; of the acting identity's own leads only
   set search_path = ''
 as $$
 declare
-  owner_id uuid := private.require_identity_type(list_leads.type);
+  owner_id uuid := private.require_identity_type(list_organisation_leads.type);
   query text := concat_ws(' ', 'list_leads', owner_id);
   key jsonb := private.cursor_key(query, page_cursor);
   before_at timestamptz := coalesce(key ->> 0, 'infinity');
@@ -5918,17 +5846,18 @@ begin
   join public.identities on identities.id = page.identity_id;
 end
 $$;
-comment on function private.list_leads is
-  'Who asked the acting company or office for a contact, newest first.';
+comment on function private.list_organisation_leads is
+  'Api: Who asked the acting company or office (type) for a contact, about what and how, newest '
+  'first.';
 
-create function private.get_stats(type text) returns json
+create function private.get_organisation_stats(type text) returns json
   language plpgsql
   stable
   security definer -- counts the acting identity's own rows only
   set search_path = ''
 as $$
 declare
-  owner_id uuid := private.require_identity_type(get_stats.type);
+  owner_id uuid := private.require_identity_type(get_organisation_stats.type);
 begin
   return (
     select json_build_object(
@@ -5971,18 +5900,18 @@ begin
   );
 end
 $$;
-comment on function private.get_stats is
-  'Figures of the acting company or office: listings as they are, leads of the last 30 days.';
+comment on function private.get_organisation_stats is
+  'Api: Figures of the acting company or office (type).';
 
 grant execute on function
-  private.get_profile, private.list_own_listings, private.list_leads, private.get_stats
+  private.get_organisation_profile, private.list_organisation_listings, private.list_organisation_leads, private.get_organisation_stats
   to authenticated;
 
 -- sql/04_organisations/5_writes_own_organisation.sql
 
 -- What a company or office changes of its page.
 
-create function private.update_profile(type text, fields jsonb) returns json
+create function private.update_organisation_profile(type text, fields jsonb) returns json
   language plpgsql
   security definer -- clients have no write grant on organisations
   set search_path = ''
@@ -5991,14 +5920,30 @@ declare
   identity_id uuid;
 begin
   perform private.lock_caller_exclusively();
-  identity_id := private.require_identity_type(update_profile.type);
-  perform private.update_identity(identity_id, update_profile.fields);
+  identity_id := private.require_identity_type(update_organisation_profile.type);
+  perform private.update_identity(identity_id, update_organisation_profile.fields);
   return private.organisation_profile(identity_id);
 end
 $$;
-comment on function private.update_profile is 'Changes the page of the acting company or office.';
+comment on function private.update_organisation_profile is
+  'See api.update_organisation_profile.';
 
-grant execute on function private.update_profile to authenticated;
+create function api.update_organisation_profile(type text, fields jsonb) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.count_action('profile');
+  return private.update_organisation_profile(type, fields);
+end
+$$;
+comment on function api.update_organisation_profile is
+  'Changes the page of the acting company or office (type); name and licence go back to '
+  'verification. 403 identity_type_required for any other identity.';
+
+grant execute on function
+  private.update_organisation_profile, api.update_organisation_profile
+  to authenticated;
 
 -- sql/04_organisations/7_jobs.sql
 
@@ -6142,150 +6087,6 @@ comment on function private.measure_responses is
   'Returns how many.';
 
 grant execute on function private.expire_licences, private.measure_responses to backend;
-
--- sql/04_organisations/8_api_own_organisation.sql
-
--- The routes of whoever acts as a company or office.
-
-create function api.get_company_profile() returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.get_profile('company');
-end
-$$;
-comment on function api.get_company_profile is
-  'The page of the acting company. 403 identity_type_required for any other identity.';
-
-create function api.update_company_profile(fields jsonb) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  perform private.count_action('profile');
-  return private.update_profile('company', update_company_profile.fields);
-end
-$$;
-comment on function api.update_company_profile is
-  'Changes the page of the acting company; name and licence go back to verification.';
-
-create function api.list_company_listings(
-  status text default null, page_cursor text default null, page_size integer default 20
-) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select mine.items, mine."nextCursor"
-  from private.list_own_listings('company', status, page_cursor, page_size) as mine;
-end
-$$;
-comment on function api.list_company_listings is
-  'The listings of the acting company, newest first, all or those in one state.';
-
-create function api.list_company_leads(
-  page_cursor text default null, page_size integer default 20
-) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select mine.items, mine."nextCursor"
-  from private.list_leads('company', page_cursor, page_size) as mine;
-end
-$$;
-comment on function api.list_company_leads is
-  'Who asked the acting company for a contact, about what and how, newest first.';
-
-create function api.get_company_stats() returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.get_stats('company');
-end
-$$;
-comment on function api.get_company_stats is 'Figures of the acting company.';
-
-create function api.get_office_profile() returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.get_profile('office');
-end
-$$;
-comment on function api.get_office_profile is
-  'The page of the acting office. 403 identity_type_required for any other identity.';
-
-create function api.update_office_profile(fields jsonb) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  perform private.count_action('profile');
-  return private.update_profile('office', update_office_profile.fields);
-end
-$$;
-comment on function api.update_office_profile is
-  'Changes the page of the acting office; name and licence go back to verification.';
-
-create function api.list_office_listings(
-  status text default null, page_cursor text default null, page_size integer default 20
-) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select mine.items, mine."nextCursor"
-  from private.list_own_listings('office', status, page_cursor, page_size) as mine;
-end
-$$;
-comment on function api.list_office_listings is
-  'The listings of the acting office, newest first, all or those in one state.';
-
-create function api.list_office_leads(
-  page_cursor text default null, page_size integer default 20
-) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select mine.items, mine."nextCursor"
-  from private.list_leads('office', page_cursor, page_size) as mine;
-end
-$$;
-comment on function api.list_office_leads is
-  'Who asked the acting office for a contact, about what and how, newest first.';
-
-create function api.get_office_stats() returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.get_stats('office');
-end
-$$;
-comment on function api.get_office_stats is 'Figures of the acting office.';
-
-grant execute on function
-  api.get_company_profile, api.update_company_profile, api.list_company_listings,
-  api.list_company_leads, api.get_company_stats, api.get_office_profile, api.update_office_profile,
-  api.list_office_listings, api.list_office_leads, api.get_office_stats
-  to authenticated;
 
 -- sql/05_billing/1_tables.sql
 
@@ -7536,7 +7337,7 @@ grant execute on function private.refund_order to backend;
 
 -- Invoices and receipts, as their owner reads them.
 
-create function private.own_invoice(invoice_id uuid) returns json
+create function private.get_invoice(invoice_id uuid) returns json
   language plpgsql
   stable
   security definer -- reads lines and payments of the caller's own invoice
@@ -7547,42 +7348,19 @@ declare
   invoice public.invoices;
 begin
   select * into invoice from public.invoices
-  where invoices.id = own_invoice.invoice_id and invoices.identity_id = owner_id;
+  where invoices.id = get_invoice.invoice_id and invoices.identity_id = owner_id;
   if invoice.id is null then
     perform private.refuse(404, 'invoice_not_found');
   end if;
   return private.invoice_record(invoice);
 end
 $$;
-comment on function private.own_invoice is
-  'An invoice of the acting identity. 404 invoice_not_found.';
+comment on function private.get_invoice is
+  'Api: An invoice of the acting identity. 404 invoice_not_found.';
 
-create function api.get_invoice(invoice_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.own_invoice(get_invoice.invoice_id);
-end
-$$;
-comment on function api.get_invoice is
-  'An invoice of the acting identity. 404 invoice_not_found.';
-
-create function api.get_payment_status(invoice_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.own_invoice(get_payment_status.invoice_id);
-end
-$$;
-comment on function api.get_payment_status is
-  'The invoice as the list of invoices has it, for whoever comes back from paying.';
-
-create function private.list_invoices(state text, page_cursor text, page_size integer)
-  returns table (items json, "nextCursor" text)
+create function private.list_invoices(
+  state text default null, page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- reads lines and payments of the caller's own invoices
@@ -7616,26 +7394,10 @@ begin
   from page;
 end
 $$;
-comment on function private.list_invoices is 'A page of invoices; see api.list_invoices.';
+comment on function private.list_invoices is
+  'Api: The invoices of the acting identity, newest first.';
 
-create function api.list_invoices(
-  state text default null, page_cursor text default null, page_size integer default 20
-)
-  returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select page.items, page."nextCursor"
-  from private.list_invoices(list_invoices.state, page_cursor, page_size) as page;
-end
-$$;
-comment on function api.list_invoices is 'The invoices of the acting identity, newest first.';
-
-create function private.get_receipt(invoice_id uuid)
-  returns table (payer text, receipt json)
+create function private.get_receipt(invoice_id uuid) returns table (payer text, receipt json)
   language plpgsql
   stable
   security definer -- reads a receipt of the caller's own invoice
@@ -7658,25 +7420,11 @@ begin
   end if;
 end
 $$;
-comment on function private.get_receipt is 'See api.get_receipt.';
+comment on function private.get_receipt is
+  'Api: What the receipt of a paid invoice says. 404 invoice_not_found; 404 not_found before '
+  'that.';
 
-create function api.get_receipt(invoice_id uuid) returns table (payer text, receipt json)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select kept.payer, kept.receipt from private.get_receipt(get_receipt.invoice_id) as kept;
-end
-$$;
-comment on function api.get_receipt is
-  'What the receipt of a paid invoice says. 404 invoice_not_found; 404 not_found before that.';
-
-grant execute on function private.own_invoice, private.list_invoices, private.get_receipt
-  to authenticated;
-grant execute on function
-  api.get_invoice, api.get_payment_status, api.list_invoices, api.get_receipt
+grant execute on function private.get_invoice, private.list_invoices, private.get_receipt
   to authenticated;
 
 -- sql/05_billing/4_reads_payment_events.sql
@@ -7715,11 +7463,13 @@ comment on function private.payment_event_records is
   'Events of providers as admins see them, in the order of the ids.';
 
 create function private.list_payment_events(
-  outcome text, provider text, kind text, payment_id uuid, invoice_id uuid, invoice_number text,
-  invoice_state text, currency text, amount_min numeric, amount_max numeric, processed boolean,
-  since timestamptz, until timestamptz, sort text, page_cursor text, page_size integer
-)
-  returns table (items json, "nextCursor" text)
+  outcome text default null, provider text default null, kind text default null,
+  payment_id uuid default null, invoice_id uuid default null, invoice_number text default null,
+  invoice_state text default null, currency text default null, amount_min numeric default null,
+  amount_max numeric default null, processed boolean default null, since timestamptz default null,
+  until timestamptz default null, sort text default 'newest', page_cursor text default null,
+  page_size integer default 20
+) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- everybody's payments, for admins only
@@ -7778,35 +7528,12 @@ begin
     private.key_ids(keys[:page_size])::bigint[]) as records;
 end
 $$;
-comment on function private.list_payment_events is 'See api.list_payment_events.';
-
-create function api.list_payment_events(
-  outcome text default null, provider text default null, kind text default null,
-  payment_id uuid default null, invoice_id uuid default null, invoice_number text default null,
-  invoice_state text default null, currency text default null, amount_min numeric default null,
-  amount_max numeric default null, processed boolean default null,
-  since timestamptz default null, until timestamptz default null, sort text default 'newest',
-  page_cursor text default null, page_size integer default 20
-)
-  returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select page.items, page."nextCursor"
-  from private.list_payment_events(
-    outcome, provider, kind, payment_id, invoice_id, invoice_number, invoice_state, currency,
-    amount_min, amount_max, processed, since, until, sort, page_cursor, page_size) as page;
-end
-$$;
-comment on function api.list_payment_events is
-  'For admins: what providers reported and what it changed, by provider, outcome, payment, '
-  'invoice, amount and when; newest or oldest first, by amount or when it was processed. 403 admin_only.';
+comment on function private.list_payment_events is
+  'Api: For admins: what providers reported and what it changed, by provider, outcome, payment, '
+  'invoice, amount and when; newest or oldest first, by amount or when it was processed. 403 '
+  'admin_only.';
 
 grant execute on function private.list_payment_events to authenticated;
-grant execute on function api.list_payment_events to authenticated;
 
 -- sql/05_billing/4_reads_plans.sql
 
@@ -7826,18 +7553,7 @@ begin
   ));
 end
 $$;
-comment on function private.list_plans is 'The plans; see api.list_plans.';
-
-create function api.list_plans() returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.list_plans();
-end
-$$;
-comment on function api.list_plans is 'The plans that are on sale.';
+comment on function private.list_plans is 'Api: The plans that are on sale.';
 
 create function private.current_plan() returns json
   language plpgsql
@@ -7871,19 +7587,8 @@ begin
   );
 end
 $$;
-comment on function private.current_plan is 'The caller''s plan and its use; see api.current_plan.';
-
-create function api.current_plan() returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.current_plan();
-end
-$$;
-comment on function api.current_plan is
-  'The plan that holds for the acting identity, until when, and how much of it is used.';
+comment on function private.current_plan is
+  'Api: The plan that holds for the acting identity, until when, and how much of it is used.';
 
 create function private.unpaid_plan_invoice(identity_id uuid, plan public.plans) returns uuid
   language sql
@@ -7905,7 +7610,6 @@ comment on function private.unpaid_plan_invoice is
   'The unpaid invoice for a plan at its present price, if any.';
 
 grant execute on function private.list_plans, private.current_plan to authenticated;
-grant execute on function api.list_plans, api.current_plan to authenticated;
 
 -- sql/05_billing/4_reads_wallet.sql
 
@@ -7930,22 +7634,12 @@ begin
   );
 end
 $$;
-comment on function private.get_wallet is 'The caller''s wallet; see api.get_wallet.';
+comment on function private.get_wallet is
+  'Api: What the acting identity may spend, and what is held while it is refunded to its source.';
 
-create function api.get_wallet() returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.get_wallet();
-end
-$$;
-comment on function api.get_wallet is
-  'What the acting identity may spend, and what is held while it is refunded to its source.';
-
-create function private.list_wallet_transactions(page_cursor text, page_size integer)
-  returns table (items json, "nextCursor" text)
+create function private.list_wallet_transactions(
+  page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- reads entries and transfers together; the caller's own only
@@ -7989,27 +7683,9 @@ begin
 end
 $$;
 comment on function private.list_wallet_transactions is
-  'A page of the caller''s ledger; see api.list_wallet_transactions.';
-
-create function api.list_wallet_transactions(
-  page_cursor text default null, page_size integer default 20
-)
-  returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select page.items, page."nextCursor"
-  from private.list_wallet_transactions(page_cursor, page_size) as page;
-end
-$$;
-comment on function api.list_wallet_transactions is
-  'What came into and went out of the wallet of the acting identity, newest first.';
+  'Api: What came into and went out of the wallet of the acting identity, newest first.';
 
 grant execute on function private.get_wallet, private.list_wallet_transactions to authenticated;
-grant execute on function api.get_wallet, api.list_wallet_transactions to authenticated;
 
 -- sql/05_billing/5_writes_charges.sql
 
@@ -8025,8 +7701,9 @@ $$;
 comment on function private.set_provider is
   'Sets the provider of this transaction: chosen by the functions, never by a client.';
 
-create function private.start_charge(invoice_id uuid, return_url text, idempotency_key text)
-  returns json
+create function private.charge_invoice(
+  invoice_id uuid, return_url text, idempotency_key text default null
+) returns json
   language plpgsql
   security definer -- writes payments of the acting identity's own invoice
   set search_path = ''
@@ -8042,14 +7719,14 @@ begin
     perform private.refuse_field('Idempotency-Key', 'invalid');
   elsif idempotency_key is not null then
     kept := private.kept_answer(idempotency_key, jsonb_build_object(
-      'name', 'charge_invoice', 'invoice', start_charge.invoice_id, 'return', return_url));
+      'name', 'charge_invoice', 'invoice', charge_invoice.invoice_id, 'return', return_url));
     if kept is not null then
       return kept;
     end if;
   end if;
 
   select * into invoice from public.invoices
-  where invoices.id = start_charge.invoice_id and invoices.identity_id = owner_id
+  where invoices.id = charge_invoice.invoice_id and invoices.identity_id = owner_id
   for update;
   if invoice.id is null then
     perform private.refuse(404, 'invoice_not_found');
@@ -8081,7 +7758,7 @@ begin
     update public.payments set state = 'superseded' where payments.id = payment.id;
     insert into public.payments (invoice_id, provider, mode, amount, return_url)
     values (invoice.id, chosen ->> 'provider', chosen ->> 'mode', invoice.total,
-      start_charge.return_url)
+      charge_invoice.return_url)
     returning * into payment;
   end if;
   update public.invoices set state = 'open' where invoices.id = invoice.id and state = 'failed';
@@ -8089,21 +7766,8 @@ begin
   return private.charge_order(payment.id);
 end
 $$;
-comment on function private.start_charge is
-  'The open charge of an invoice, or a new one to be made at the provider; see api.charge_invoice.';
-
-create function api.charge_invoice(
-  invoice_id uuid, return_url text, idempotency_key text default null
-) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.start_charge(invoice_id, return_url, idempotency_key);
-end
-$$;
-comment on function api.charge_invoice is
-  'The open charge of an invoice for 15 minutes, else a new one. 404 invoice_not_found, 409 '
+comment on function private.charge_invoice is
+  'Api: The open charge of an invoice for 15 minutes, else a new one. 404 invoice_not_found, 409 '
   'invoice_already_paid, 503 payment_not_configured for every caller but the functions.';
 
 create function private.charge_started(
@@ -8196,8 +7860,7 @@ comment on function private.fail_payment is
 
 grant execute on function private.set_provider, private.charge_started, private.charge_refused
   to backend;
-grant execute on function private.start_charge to authenticated;
-grant execute on function api.charge_invoice to authenticated;
+grant execute on function private.charge_invoice to authenticated;
 
 -- sql/05_billing/5_writes_invoices.sql
 
@@ -8467,7 +8130,7 @@ begin
   perform private.count_action('subscriptions');
   invoice_id := private.subscribe(subscribe_plan.plan_id, subscribe_plan.pay_with);
   -- Two statements: a query sees only what was written before it began.
-  return query select private.own_invoice(invoice_id), private.current_plan();
+  return query select private.get_invoice(invoice_id), private.current_plan();
 end
 $$;
 comment on function api.subscribe_plan is
@@ -8545,7 +8208,7 @@ declare
 begin
   perform private.count_action('topups');
   invoice_id := private.order_topup(top_up_wallet.amount);
-  return private.own_invoice(invoice_id);
+  return private.get_invoice(invoice_id);
 end
 $$;
 comment on function api.top_up_wallet is
@@ -9181,8 +8844,9 @@ comment on function private.make_refund is
   'Refunds an invoice under this id, for an admin or, where that is null, by a row of admin_acts. '
   'may_ask: whether a provider can be asked.';
 
-create function private.start_refund(
-  invoice_id uuid, amount numeric, destination text, reason text, payment_id uuid default null
+create function private.refund_invoice(
+  invoice_id uuid, destination text, reason text, amount numeric default null,
+  payment_id uuid default null
 ) returns json
   language plpgsql
   security definer -- calls what is closed to clients, for an admin
@@ -9196,27 +8860,12 @@ begin
   return private.refund_answer(refund_id);
 end
 $$;
-comment on function private.start_refund is 'See api.refund_invoice.';
+comment on function private.refund_invoice is
+  'Api: For admins: refunds all or a part of a paid invoice, or of a surplus payment, which went '
+  'to the wallet. 403 admin_only, 404 invoice_not_found, 409 status_transition_invalid, 422 '
+  'amount_out_of_range, 402 wallet_insufficient.';
 
-create function api.refund_invoice(
-  invoice_id uuid, destination text, reason text, amount numeric default null,
-  payment_id uuid default null
-) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.start_refund(
-    invoice_id, amount, refund_invoice.destination, reason, refund_invoice.payment_id);
-end
-$$;
-comment on function api.refund_invoice is
-  'For admins: refunds all or a part of a paid invoice, or of a surplus payment, which went to the '
-  'wallet. 403 admin_only, 404 invoice_not_found, 409 '
-  'status_transition_invalid, 422 amount_out_of_range, 402 wallet_insufficient.';
-
-grant execute on function private.start_refund to authenticated;
-grant execute on function api.refund_invoice to authenticated;
+grant execute on function private.refund_invoice to authenticated;
 
 -- sql/05_billing/5_writes_sandbox.sql
 
@@ -12025,7 +11674,8 @@ begin
 end
 $$;
 comment on function private.get_property is
-  'Facade: a listing that the caller may see, as JSON text; counts the view.';
+  'Api: A listing; its owner sees it in any state. 404 property_not_found, also for a listing '
+  'that the caller may not see.';
 
 create function private.unlisted_property(
   property_id uuid, viewer_id uuid, out record text, out is_own boolean
@@ -12045,26 +11695,15 @@ comment on function private.unlisted_property is
   'The record of a listing that its owner sees, or everybody by link for a while after it was closed; '
   'else 404 property_not_found.';
 
-create function api.get_property(property_id uuid) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.get_property(property_id);
-end
-$$;
-comment on function api.get_property is
-  'A listing; its owner sees it in any state. 404 property_not_found, also for a listing that the '
-  'caller may not see.';
-
-grant execute on function private.get_property, api.get_property to anon, authenticated;
+grant execute on function private.get_property to anon, authenticated;
 
 -- sql/06_properties/4_reads_lists.sql
 
 -- Lists: one's own listings, the price history of a listing, listings similar to it.
 
-create function private.list_my_properties(status text, page_cursor text, page_size integer)
-  returns table (items json, "nextCursor" text)
+create function private.list_my_properties(
+  status text default null, page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- makes records; reads only listings of the acting identity
@@ -12103,26 +11742,11 @@ begin
 end
 $$;
 comment on function private.list_my_properties is
-  'A page of own listings; see api.list_my_properties.';
+  'Api: The acting identity''s own listings, newest first, all or those in one state.';
 
-create function api.list_my_properties(
-  status text default null, page_cursor text default null, page_size integer default 20
+create function private.list_price_history(
+  property_id uuid, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select mine.items, mine."nextCursor"
-  from private.list_my_properties(status, page_cursor, page_size) as mine;
-end
-$$;
-comment on function api.list_my_properties is
-  'The acting identity''s own listings, newest first, all or those in one state.';
-
-create function private.list_price_history(property_id uuid, page_cursor text, page_size integer)
-  returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- reads prices of listings that anybody may see
@@ -12159,23 +11783,8 @@ begin
 end
 $$;
 comment on function private.list_price_history is
-  'A page of prices; see api.list_price_history.';
-
-create function api.list_price_history(
-  property_id uuid, page_cursor text default null, page_size integer default 20
-) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select history.items, history."nextCursor"
-  from private.list_price_history(property_id, page_cursor, page_size) as history;
-end
-$$;
-comment on function api.list_price_history is
-  'The prices of a listing since its first publishing, newest first. 404 property_not_found.';
+  'Api: The prices of a listing since its first publishing, newest first. 404 '
+  'property_not_found.';
 
 create function private.similar_properties(property public.properties, depth integer)
   returns uuid[]
@@ -12259,27 +11868,12 @@ begin
 end
 $$;
 comment on function private.list_similar_properties is
-  'Facade: listings similar to this one as JSON text; see api.list_similar_properties.';
+  'Api: At most ten listings of the same type and kind in the same governorate, two of an '
+  'account, those of the same area first, the nearest price first: their cards, or with fields '
+  'full their records. 404 property_not_found.';
 
-create function api.list_similar_properties(property_id uuid, fields text default 'card')
-  returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.list_similar_properties(property_id, fields);
-end
-$$;
-comment on function api.list_similar_properties is
-  'At most ten listings of the same type and kind in the same governorate, two of an account, those '
-  'of the same area first, the nearest price first: their cards, or with fields full their records. '
-  '404 property_not_found.';
-
-grant execute on function private.list_my_properties, api.list_my_properties to authenticated;
-grant execute on function
-  private.list_price_history, private.list_similar_properties, api.list_price_history,
-  api.list_similar_properties
+grant execute on function private.list_my_properties to authenticated;
+grant execute on function private.list_price_history, private.list_similar_properties
   to anon, authenticated;
 
 -- sql/06_properties/4_reads_owners.sql
@@ -12391,7 +11985,7 @@ grant execute on function private.get_advertiser, private.list_advertiser_listin
 -- Creating, editing and deleting a listing.
 
 create function private.create_property(
-  fields jsonb, publish boolean, upload_session_id uuid
+  fields jsonb, publish boolean default false, upload_session_id uuid default null
 ) returns json
   language plpgsql
   security definer -- clients have no write grant; the listing is the acting identity's
@@ -12431,7 +12025,8 @@ begin
 end
 $$;
 comment on function private.create_property is
-  'Creates a listing of the acting identity, with the pictures uploaded for it.';
+  'Api: Creates a listing of the acting identity: a draft, or with publish active or '
+  'pending_review.';
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json
@@ -12535,17 +12130,6 @@ $$;
 comment on function private.save_property is
   'Writes every column that owners and admins may change of a listing.';
 
-create function api.create_property(
-  fields jsonb, publish boolean default false, upload_session_id uuid default null
-) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.create_property(fields, publish, upload_session_id)
-$$;
-comment on function api.create_property is
-  'Creates a listing of the acting identity: a draft, or with publish active or pending_review.';
-
 create function api.update_property(
   property_id uuid, fields jsonb, expected_version integer default null
 ) returns json
@@ -12559,9 +12143,18 @@ comment on function api.update_property is
   'Changes an own listing: what is absent stays, null clears. 404 property_not_found, 409 '
   'version_conflict, type_immutable, property_state_conflict.';
 
+create function api.delete_property(property_id uuid) returns void
+  language sql
+  set search_path = ''
+as $$
+  select private.count_action('listing_deletions');
+  select private.delete_property(property_id);
+$$;
+comment on function api.delete_property is 'Deletes an own listing, whatever its state.';
+
 grant execute on function
-  private.create_property, private.update_property, private.delete_property, api.create_property,
-  api.update_property
+  private.create_property, private.update_property, private.delete_property, api.update_property,
+  api.delete_property
   to authenticated;
 
 -- sql/06_properties/5_writes_actions.sql
@@ -12590,7 +12183,7 @@ begin
     perform private.count_action('listing_edits');
   end if;
   property := private.lock_own_property(property_id);
-  if not action = any (private.allowed_actions(property)) then
+  if (action = any (private.allowed_actions(property))) is not true then
     perform private.refuse_action(property);
   end if;
   case
@@ -12618,7 +12211,8 @@ begin
 end
 $$;
 comment on function private.act_on_property is
-  'Does one of property_actions to an own listing. 404 property_not_found, 409 '
+  'Api: Does an action to an own listing: publish, pause, resume, renew, archive, restore, '
+  'mark-sold, mark-rented, mark-exchanged, confirm-available. 404 property_not_found, 409 '
   'property_state_conflict, 402 quota_exceeded.';
 
 grant execute on function private.act_on_property to authenticated;
@@ -13408,114 +13002,6 @@ grant execute on function
   private.purge_deleted_listings
   to backend;
 
--- sql/06_properties/8_api.sql
-
--- What an owner does to a listing, as clients call it: one function for each action.
-
-create function api.publish_property(property_id uuid) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.act_on_property(property_id, 'publish')
-$$;
-comment on function api.publish_property is
-  'Publishes a draft or a rejected listing, or submits it for review. 422 price_required and '
-  'others.';
-
-create function api.pause_property(property_id uuid) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.act_on_property(property_id, 'pause')
-$$;
-comment on function api.pause_property is
-  'Hides an active listing; the time that it has left is kept.';
-
-create function api.resume_property(property_id uuid) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.act_on_property(property_id, 'resume')
-$$;
-comment on function api.resume_property is
-  'Shows a paused listing again, for the time that it had left.';
-
-create function api.renew_property(property_id uuid) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.act_on_property(property_id, 'renew')
-$$;
-comment on function api.renew_property is
-  'Lists one that expired within 90 days again, for a new period.';
-
-create function api.archive_property(property_id uuid) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.act_on_property(property_id, 'archive')
-$$;
-comment on function api.archive_property is 'Puts a listing away; it can be restored.';
-
-create function api.restore_property(property_id uuid) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.act_on_property(property_id, 'restore')
-$$;
-comment on function api.restore_property is 'Makes an archived listing a draft again.';
-
-create function api.mark_property_sold(property_id uuid) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.act_on_property(property_id, 'mark-sold')
-$$;
-comment on function api.mark_property_sold is
-  'Closes a listing for sale; it can be seen by link for 30 days.';
-
-create function api.mark_property_rented(property_id uuid) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.act_on_property(property_id, 'mark-rented')
-$$;
-comment on function api.mark_property_rented is
-  'Closes a listing for rent; it can be seen by link for 30 days.';
-
-create function api.mark_property_exchanged(property_id uuid) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.act_on_property(property_id, 'mark-exchanged')
-$$;
-comment on function api.mark_property_exchanged is
-  'Closes a listing for exchange; it can be seen by link for 30 days.';
-
-create function api.confirm_property_available(property_id uuid) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.act_on_property(property_id, 'confirm-available')
-$$;
-comment on function api.confirm_property_available is
-  'Confirms that an active listing is still available.';
-
-create function api.delete_property(property_id uuid) returns void
-  language sql
-  set search_path = ''
-as $$
-  select private.count_action('listing_deletions');
-  select private.delete_property(property_id);
-$$;
-comment on function api.delete_property is 'Deletes an own listing, whatever its state.';
-
-grant execute on function
-  api.publish_property, api.pause_property, api.resume_property, api.renew_property,
-  api.archive_property, api.restore_property, api.mark_property_sold, api.mark_property_rented,
-  api.mark_property_exchanged, api.confirm_property_available, api.delete_property
-  to authenticated;
-
 -- sql/07_favorites/1_tables.sql
 
 -- Favorites: the listings that an identity has saved.
@@ -13664,18 +13150,8 @@ begin
   ));
 end
 $$;
-comment on function private.list_favorite_ids is 'All saved ids; see api.list_favorite_ids.';
-
-create function api.list_favorite_ids() returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.list_favorite_ids();
-end
-$$;
-comment on function api.list_favorite_ids is 'The ids of all saved properties, newest first.';
+comment on function private.list_favorite_ids is
+  'Api: The ids of all saved properties, newest first.';
 
 create function private.favorite_without_card(property public.properties, owner_id uuid)
   returns text
@@ -13706,7 +13182,7 @@ comment on function private.favorite_without_card is
   'A saved property that is not listed: its card where it is active and the caller''s own, else '
   'that it is unavailable.';
 
-create function private.favorites_page(
+create function private.list_favorites(
   page_cursor text default null, page_size integer default 20, fields text default 'card'
 ) returns text
   language plpgsql
@@ -13767,8 +13243,10 @@ begin
     || '],"nextCursor":' || coalesce('"' || next_cursor || '"', 'null') || '}';
 end
 $$;
-comment on function private.favorites_page is
-  'Facade: a page of saved properties as JSON text; see api.list_favorites.';
+comment on function private.list_favorites is
+  'Api: Saved properties, newest first: their cards, or with fields full their records. One that '
+  'cannot be shown now is marked as unavailable, with its title where the owner closed or hid '
+  'it; withdrawn ones are left out.';
 
 create function private.favorite_records(items text[], owner_id uuid) returns text[]
   language plpgsql
@@ -13793,24 +13271,6 @@ $$;
 comment on function private.favorite_records is
   'The same favorites with whole records in place of cards.';
 
-create function api.list_favorites(
-  page_cursor text default null, page_size integer default 20, fields text default 'card'
-) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select page -> 'items', page ->> 'nextCursor'
-  from (select private.favorites_page(page_cursor, page_size, fields)::json) as saved (page);
-end
-$$;
-comment on function api.list_favorites is
-  'Saved properties, newest first: their cards, or with fields full their records. One that cannot '
-  'be shown now is marked as unavailable, with its title where the owner closed or hid it; '
-  'withdrawn ones are left out.';
-
 create function api.check_favorite(property_id uuid) returns boolean
   language plpgsql
   stable
@@ -13829,9 +13289,7 @@ $$;
 comment on function api.check_favorite is
   'Whether the property is saved; false for an unknown one.';
 
-grant execute on function
-  private.list_favorite_ids, private.favorites_page, api.list_favorite_ids, api.list_favorites,
-  api.check_favorite
+grant execute on function private.list_favorite_ids, private.list_favorites, api.check_favorite
   to authenticated;
 
 -- sql/07_favorites/5_writes.sql
@@ -14298,36 +13756,11 @@ begin
 end
 $$;
 comment on function private.list_feed is
-  'Facade: a page of the feed as JSON text, whose arguments were checked in their form; see '
-  'api.list_feed.';
+  'Facade: a numbered page of what was listed at the moment of the snapshot: filter all, sale, rent or '
+  'exchange; as JSON text, whose arguments were checked in their form. On all, every eighth slot is a '
+  'verified office, by rating. 422 cursor_invalid for a snapshot that has expired or lies in the future.';
 
-create function api.list_feed(
-  filter text default 'all',
-  page integer default 1,
-  page_size integer default 20,
-  snapshot timestamptz default null,
-  fields text default 'card'
-) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  if filter is null or filter not in ('all', 'sale', 'rent', 'exchange') then
-    perform private.refuse_field('filter', 'feed_filter_unknown');
-  elsif page is null or page not between 1 and 500 then
-    perform private.refuse_field('page', 'invalid');
-  elsif page_size is null or page_size not between 1 and 50 then
-    perform private.refuse_field('limit', 'invalid');
-  end if;
-  return private.list_feed(filter, page, page_size, snapshot, fields);
-end
-$$;
-comment on function api.list_feed is
-  'A numbered page of what was listed at the moment of the snapshot: filter all, sale, rent or '
-  'exchange. On all, every eighth slot is a verified office, by rating. 422 feed_filter_unknown, '
-  'cursor_invalid for a snapshot that has expired or lies in the future.';
-
-grant execute on function private.list_feed, api.list_feed to guest, authenticated;
+grant execute on function private.list_feed to anon, authenticated;
 
 -- sql/08_feed/6_events.sql
 
@@ -16038,7 +15471,7 @@ end
 $$;
 comment on function private.checked_search_filters is
   'Filters whose form the facade has checked, as private.parse_search_filters gives them, for a tenth '
-  'of its time. A code may be unknown: then nothing is found, see private.search_listings.';
+  'of its time. A code may be unknown: then nothing is found, see private.search.';
 
 create function private.search_conditions(
   strategy text, wanted private.search_filters, out conditions text, out is_indexed boolean
@@ -17209,7 +16642,7 @@ $$;
 comment on function private.search_page is
   'A page of a search, its items as JSON text; its strategy, filters and size were checked.';
 
-create function private.search_listings(
+create function private.search(
   strategy text, filters jsonb, q text default null, sort text default null,
   page_cursor text default null, page_size integer default 20, fields text default 'card',
   literal boolean default false
@@ -17234,95 +16667,14 @@ begin
     || ',"understood":' || coalesce(page.understood::text, 'null') || '}';
 end
 $$;
-comment on function private.search_listings is
-  'Facade: a page of a search as JSON text, whose arguments were checked in their form; see '
-  'api.search.';
+comment on function private.search is
+  'Facade: a page of listings of one of five strategies: standard, exchange, auction, deal, company, as '
+  'JSON text; the arguments were checked in their form. q is read: kinds, places, types, numbers with '
+  'their units; understood says as what. Its other words are matched in any order, and by similar '
+  'words where fewer than 5 match; from similarFrom on. literal: all of q is only words. 422 '
+  'filter_unknown, range_invalid, bbox_invalid, cursor_invalid.';
 
-create function private.search(
-  strategy text, filters jsonb, q text, sort text, page_cursor text, page_size integer,
-  fields text, literal boolean,
-  out items json, out next_cursor text, out similar_from integer, out understood json
-)
-  language plpgsql
-  stable
-  security definer -- row security would keep it from most indexes; see 1_tables.sql
-  set search_path = ''
-as $$
-declare
-  strategies constant text[] := '{standard,exchange,auction,deal,company}';
-  page record;
-begin
-  if not coalesce(strategy = any (strategies), false) then
-    perform private.refuse(422, 'search_strategy_unknown', jsonb_build_object(
-      'fields', '[{"path":"strategy","code":"search_strategy_unknown"}]'::jsonb,
-      'allowed', strategies));
-  elsif not coalesce(page_size between 1 and 50, false) then
-    perform private.refuse_field('limit', 'invalid');
-  end if;
-  page := private.search_page(strategy, private.parse_search_filters(filters, strategy), q, sort,
-    page_cursor, page_size, fields, coalesce(literal, false));
-  items := page.items;
-  next_cursor := page.next_cursor;
-  similar_from := page.similar_from;
-  understood := page.understood;
-end
-$$;
-comment on function private.search is 'A page of a search; see api.search.';
-
-create function api.search(
-  strategy text default null,
-  filters jsonb default '{}',
-  q text default null,
-  sort text default null,
-  page_cursor text default null,
-  page_size integer default 20,
-  fields text default 'card',
-  literal boolean default false
-)
-  returns table (items json, "nextCursor" text, "similarFrom" integer, understood json)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select found.items, found.next_cursor, found.similar_from, found.understood
-  from private.search(strategy, filters, q, sort, page_cursor, page_size, fields, literal) as found;
-end
-$$;
-comment on function api.search is
-  'Listings of one of five strategies: standard, exchange, auction, deal, company. q is read: kinds, '
-  'places, types, numbers with their units; understood says as what. Its other words are matched '
-  'in any order, and by similar words where fewer than 5 match; from similarFrom on. literal: all of '
-  'q is only words. 422 search_strategy_unknown, filter_unknown, range_invalid, bbox_invalid, '
-  'cursor_invalid.';
-
-create function api.quick_search(
-  filters jsonb default '{}',
-  q text default null,
-  sort text default null,
-  page_cursor text default null,
-  page_size integer default 20,
-  fields text default 'card',
-  literal boolean default false
-)
-  returns table (items json, "nextCursor" text, "similarFrom" integer, understood json)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select found.items, found.next_cursor, found.similar_from, found.understood
-  from private.search('standard', filters, q, sort, page_cursor, page_size, fields, literal)
-    as found;
-end
-$$;
-comment on function api.quick_search is 'api.search with strategy standard.';
-
-grant execute on function
-  private.search, private.search_listings, api.search, api.quick_search
-  to guest, authenticated;
+grant execute on function private.search to anon, authenticated;
 
 -- sql/08_search/4_reads_map.sql
 
@@ -17452,7 +16804,8 @@ $$;
 comment on function private.map_points is 'The newest 500 listings, each at its shown point.';
 
 create function private.list_map_listings(
-  bbox jsonb, zoom integer, filters jsonb, q text, literal boolean
+  bbox jsonb, zoom integer, filters jsonb default '{}', q text default null,
+  literal boolean default false
 ) returns json
   language plpgsql
   stable
@@ -17502,23 +16855,8 @@ begin
 end
 $$;
 comment on function private.list_map_listings is
-  'What is listed in a box; see api.list_map_listings.';
-
-create function api.list_map_listings(
-  bbox jsonb, zoom integer, filters jsonb default '{}', q text default null,
-  literal boolean default false
-) returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.list_map_listings(bbox, zoom, filters, q, literal);
-end
-$$;
-comment on function api.list_map_listings is
-  'What is listed in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait: clusters on a grid of '
-  '360/2^(zoom+2) degrees below zoom 15, else points. q is read as by api.search, and only what '
+  'Facade: what is listed in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait: clusters on a grid of '
+  '360/2^(zoom+2) degrees below zoom 15, else points. q is read as by private.search, and only what '
   'fits is shown. 422 bbox_invalid, filter_unknown, range_invalid.';
 
 create function private.map_area_prices(wanted private.search_filters) returns json
@@ -17563,7 +16901,7 @@ end
 $$;
 comment on function private.map_area_prices is 'Prices of each area, as of now.';
 
-create function private.list_map_areas(filters jsonb) returns json
+create function private.list_map_areas(filters jsonb default '{}') returns json
   language plpgsql
   stable
   security definer -- row security would keep it from its indexes; listed properties only
@@ -17582,25 +16920,12 @@ begin
     'items', coalesce(items, private.map_area_prices(wanted)), 'nextCursor', null);
 end
 $$;
-comment on function private.list_map_areas is 'Prices of each area; see api.list_map_areas.';
-
-create function api.list_map_areas(filters jsonb default '{}') returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.list_map_areas(filters);
-end
-$$;
-comment on function api.list_map_areas is
-  'For each area how many listings there are, their median price and median price per m²; no '
+comment on function private.list_map_areas is
+  'Facade: for each area how many listings there are, their median price and median price per m²; no '
   'median of fewer than 5 prices or those of fewer than 3 accounts. Without filters they may be 5 minutes old. 422 filter_unknown, '
   'range_invalid, bbox_invalid.';
 
-grant execute on function
-  private.list_map_listings, private.list_map_areas, api.list_map_listings, api.list_map_areas
-  to guest, authenticated;
+grant execute on function private.list_map_listings, private.list_map_areas to anon, authenticated;
 
 -- sql/08_search/6_events.sql
 
@@ -18513,7 +17838,8 @@ grant execute on function
 -- transaction, each picture at its position.
 
 create function private.upload_listing_media(
-  upload_id uuid, property_id uuid, upload_session_id uuid, start_position integer, again jsonb
+  upload_id uuid, property_id uuid default null, upload_session_id uuid default null,
+  start_position integer default null, again jsonb default null
 ) returns json
   language plpgsql
   security definer -- clients have no write grant
@@ -18567,8 +17893,8 @@ begin
 end
 $$;
 comment on function private.upload_listing_media is
-  'Creates the rows of stored pictures: in a listing, or in an upload session whose listing is '
-  'still to be created.';
+  'Api: Adds the pictures that this upload stored to a listing, in order. 404 '
+  'property_not_found, 402 quota_exceeded when there is room for none.';
 
 create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
@@ -18665,21 +17991,7 @@ $$;
 comment on function private.free_position is
   'The position asked for, or the next free one after it; without one, after all others.';
 
-create function api.upload_listing_media(
-  upload_id uuid, property_id uuid default null, upload_session_id uuid default null,
-  start_position integer default null, again jsonb default null
-) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.upload_listing_media(
-    upload_id, property_id, upload_session_id, start_position, again)
-$$;
-comment on function api.upload_listing_media is
-  'Adds the pictures that this upload stored to a listing, in order. 404 property_not_found, 402 '
-  'quota_exceeded when there is room for none.';
-
-grant execute on function private.upload_listing_media, api.upload_listing_media to authenticated;
+grant execute on function private.upload_listing_media to authenticated;
 
 -- sql/09_media/5_writes_uploads.sql
 
@@ -18749,7 +18061,7 @@ comment on function private.begin_upload is
   'pictures are there already, since one that is sent again needs no room. The facade counts and '
   'commits the call before, because a refused one costs as much. 402 quota_exceeded.';
 
-create function private.upload_avatar(upload_id uuid, again text) returns json
+create function private.upload_avatar(upload_id uuid, again text default null) returns json
   language plpgsql
   security definer -- clients have no write grant
   set search_path = ''
@@ -18786,7 +18098,7 @@ begin
 end
 $$;
 comment on function private.upload_avatar is
-  'Creates the row of a stored avatar, or finds the one that has the given hash.';
+  'Api: The avatar that this upload stored, or one that was sent again, recognised by its hash.';
 
 create function private.finish_upload(upload private.uploads) returns void
   language plpgsql
@@ -18811,18 +18123,7 @@ $$;
 comment on function private.finish_upload is
   'Ends an upload whose rows are written; files without a row are left to the job.';
 
-create function api.upload_avatar(upload_id uuid, again text default null) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.upload_avatar(upload_id, again)
-$$;
-comment on function api.upload_avatar is
-  'The avatar that this upload stored, or one that was sent again, recognised by its hash.';
-
-grant execute on function
-  private.begin_upload, private.upload_avatar, api.upload_avatar
-  to authenticated;
+grant execute on function private.begin_upload, private.upload_avatar to authenticated;
 
 -- sql/09_media/6_events.sql
 
@@ -19856,22 +19157,12 @@ begin
   return private.conversation_json(participant.conversation_id, participant.identity_id);
 end
 $$;
-comment on function private.get_conversation is 'See api.get_conversation.';
+comment on function private.get_conversation is
+  'Api: One conversation of the acting identity. 404 conversation_not_found.';
 
-create function api.get_conversation(conversation_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.get_conversation(conversation_id);
-end
-$$;
-comment on function api.get_conversation is
-  'One conversation of the acting identity. 404 conversation_not_found.';
-
-create function private.list_conversations(page_cursor text, page_size integer)
-  returns table (items json, "nextCursor" text, "unreadTotal" bigint, "realtimeTopic" text)
+create function private.list_conversations(
+  page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text, "unreadTotal" bigint, "realtimeTopic" text)
   language plpgsql
   stable
   security definer -- reads the other participants
@@ -19912,25 +19203,14 @@ begin
   from page;
 end
 $$;
-comment on function private.list_conversations is 'See api.list_conversations.';
-
-create function api.list_conversations(page_cursor text default null, page_size integer default 20)
-  returns table (items json, "nextCursor" text, "unreadTotal" bigint, "realtimeTopic" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query select * from private.list_conversations(page_cursor, page_size);
-end
-$$;
-comment on function api.list_conversations is
-  'The conversations of the acting identity, the one with the newest message first, how many '
-  'messages it has not read in all of them, and the channel of the account. A page of one shows '
-  'whether anything was missed.';
+comment on function private.list_conversations is
+  'Api: The conversations of the acting identity, the one with the newest message first, how '
+  'many messages it has not read in all of them, and the channel of the account. A page of one '
+  'shows whether anything was missed.';
 
 create function private.list_messages(
-  conversation_id uuid, before_seq bigint, after_seq bigint, page_size integer
+  conversation_id uuid, before_seq bigint default null, after_seq bigint default null,
+  page_size integer default 20
 ) returns table (items json, "hasMore" boolean)
   language plpgsql -- volatile: what is read after waiting is as it is then
   security definer -- reads the messages of both participants
@@ -19979,26 +19259,12 @@ begin
   end if;
 end
 $$;
-comment on function private.list_messages is 'See api.list_messages.';
+comment on function private.list_messages is
+  'Api: Messages in their order: the newest, those just before a number, or those after one. '
+  'hasMore says whether there are more in that direction. What an event has announced is there. '
+  '404 conversation_not_found.';
 
-create function api.list_messages(
-  conversation_id uuid, before_seq bigint default null, after_seq bigint default null,
-  page_size integer default 20
-) returns table (items json, "hasMore" boolean)
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return query
-  select * from private.list_messages(conversation_id, before_seq, after_seq, page_size);
-end
-$$;
-comment on function api.list_messages is
-  'Messages in their order: the newest, those just before a number, or those after one. hasMore '
-  'says whether there are more in that direction. What an event has announced is there. 404 '
-  'conversation_not_found.';
-
-create function private.list_blocks(page_cursor text, page_size integer)
+create function private.list_blocks(page_cursor text default null, page_size integer default 20)
   returns table (items json, "nextCursor" text)
   language plpgsql
   stable
@@ -20032,26 +19298,205 @@ begin
   from page;
 end
 $$;
-comment on function private.list_blocks is 'See api.list_blocks.';
+comment on function private.list_blocks is
+  'Api: Identities that the caller has blocked, newest first.';
 
-create function api.list_blocks(page_cursor text default null, page_size integer default 20)
-  returns table (items json, "nextCursor" text)
+grant execute on function
+  private.get_conversation, private.list_conversations, private.list_messages, private.list_blocks
+  to authenticated;
+
+-- sql/10_chat/4_reads_gateway.sql
+
+-- What the chat gateway asks for its sockets (functions/chat). Clients of Realtime may call the
+-- same: it shows nothing that the lists do not.
+
+create function api.open_socket() returns json
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
-  return query select * from private.list_blocks(page_cursor, page_size);
+  return (
+    select json_build_object('realtimeTopic', accounts.topic)
+    from public.accounts where accounts.id = (select private.require_account())
+  );
 end
 $$;
-comment on function api.list_blocks is 'Identities that the caller has blocked, newest first.';
+comment on function api.open_socket is 'The channel of the calling account, if its token is good.';
 
-grant execute on function
-  private.get_conversation, private.list_conversations, private.list_messages, private.list_blocks
-  to authenticated;
-grant execute on function
-  api.get_conversation, api.list_conversations, api.list_messages, api.list_blocks
-  to authenticated;
+create function private.join_conversation(conversation_id uuid) returns json
+  language plpgsql
+  stable
+  security definer -- by key, where the policy of conversations would collect all of the caller's
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.require_identity();
+  joined public.conversations;
+begin
+  select conversations.* into joined
+  from public.participants
+  join public.conversations on conversations.id = participants.conversation_id
+  where participants.conversation_id = join_conversation.conversation_id
+    and participants.identity_id = caller_id;
+  if joined.id is null then
+    perform private.refuse(404, 'conversation_not_found');
+  elsif not private.may_hear_conversation(joined.id, caller_id) then
+    perform private.refuse(403, 'blocked');
+  end if;
+  return json_build_object(
+    'conversationId', joined.id,
+    'lastSeq', joined.last_seq
+  );
+end
+$$;
+comment on function private.join_conversation is
+  'Api: The newest number of a conversation, for whoever may hear it now: 404 '
+  'conversation_not_found, 403 blocked.';
+
+create function private.changed_sockets(sockets jsonb) returns json
+  language plpgsql
+  stable
+  security definer -- reads the rights of everybody whose socket is open
+  set search_path = ''
+as $$
+begin
+  return (
+    with known as (
+      select known.*
+      from jsonb_to_recordset(sockets)
+        as known ("accountId" uuid, "sessionId" uuid, topic text, conversations jsonb)
+    ),
+    -- "offset 0": each is looked up by its key. The planner, which cannot see how few they are,
+    -- would else join whole tables and ask of everybody what they may hear.
+    differing as (
+      select
+        known."sessionId" as session_id, null::uuid as conversation_id, null::bigint as last_seq
+      from known
+      left join lateral (
+        select true as holds
+        from public.accounts
+        join auth.sessions on sessions.user_id = accounts.id
+        where accounts.id = known."accountId"
+          and sessions.id = known."sessionId"
+          and accounts.topic::text = known.topic
+        offset 0
+      ) as session on true
+      where session.holds is null
+      union
+      select known."sessionId", (joined ->> 'id')::uuid, heard.last_seq
+      from known
+      cross join lateral jsonb_array_elements(known.conversations) as joined
+      left join lateral (
+        select conversations.last_seq
+        from public.participants
+        join public.accounts
+          on accounts.id = participants.account_id
+          and accounts.active_identity_id = participants.identity_id
+        join public.conversations on conversations.id = participants.conversation_id
+        where participants.conversation_id = (joined ->> 'id')::uuid
+          and participants.account_id = known."accountId"
+          and private.may_hear_conversation(participants.conversation_id, participants.identity_id)
+        offset 0
+      ) as heard on true
+      where heard.last_seq is distinct from (joined ->> 'seq')::bigint
+    )
+    select coalesce(
+      json_agg(json_build_object(
+        'sessionId', differing.session_id,
+        'conversationId', differing.conversation_id,
+        'lastSeq', differing.last_seq
+      )),
+      '[]'
+    )
+    from differing
+  );
+end
+$$;
+comment on function private.changed_sockets is
+  'Of the sessions and conversations that a gateway has sockets for, those whose state differs '
+  'from what it knows: topic, acting identity, right to hear, newest number. It looks these up '
+  'again; lastSeq is there for conversations that may be heard, where only the number differs.';
+
+create function private.missed_updates(questions jsonb) returns json
+  language plpgsql
+  stable
+  security definer -- reads the conversations of everybody whose socket is open
+  set search_path = ''
+as $$
+begin
+  return (
+    with asking as (
+      select asking.*
+      from jsonb_to_recordset(questions)
+        as asking ("accountId" uuid, seconds double precision, unread jsonb)
+      join public.accounts on accounts.id = asking."accountId"
+      where private.may_act(accounts)
+    ),
+    changed as (
+      select written.conversation_id, written.identity_id
+      from asking
+      join public.identities on identities.account_id = asking."accountId"
+      cross join lateral (
+        select participants.conversation_id, participants.identity_id, participants.unread
+        from public.participants
+        where participants.identity_id = identities.id
+          and participants.active_at > clock_timestamp() - make_interval(secs => asking.seconds)
+        order by participants.active_at desc
+        limit 100
+      ) as written
+      join public.conversations on conversations.id = written.conversation_id
+      where written.unread > 0
+        or conversations.created_at > clock_timestamp() - make_interval(secs => asking.seconds)
+      union
+      select participants.conversation_id, participants.identity_id
+      from asking
+      cross join lateral jsonb_each_text(asking.unread) as known (id, unread)
+      join public.participants on participants.conversation_id = known.id::uuid
+        and participants.account_id = asking."accountId"
+        and participants.unread < known.unread::bigint
+    )
+    select coalesce(
+      json_agg(
+        private.conversation_updated_json(participants) || jsonb_build_object(
+          'identityId', participants.identity_id, 'accountId', participants.account_id)
+        order by participants.active_at
+      ),
+      '[]'
+    )
+    from changed
+    join public.participants using (conversation_id, identity_id)
+    where private.may_hear_conversation(participants.conversation_id, participants.identity_id)
+  );
+end
+$$;
+comment on function private.missed_updates is
+  'What changed for accounts with sockets: conversations with unread messages of the last so many '
+  'seconds or opened in them, and those with fewer unread than the gateway knows, each as its event '
+  'shows it.';
+
+create function private.current_topics(channels jsonb) returns json
+  language plpgsql
+  stable
+  security definer -- reads the channels of everybody whose socket is open
+  set search_path = ''
+as $$
+begin
+  return (
+    select coalesce(json_agg(accounts.topic), '[]')
+    from jsonb_to_recordset(channels) as known ("accountId" uuid, topic uuid)
+    join public.accounts on accounts.id = known."accountId" and accounts.topic = known.topic
+  );
+end
+$$;
+comment on function private.current_topics is
+  'Those of the names that still are an account''s channel: a gateway joins only these when its '
+  'connection to Realtime is back.';
+
+grant execute on function api.open_socket to authenticated;
+grant execute on function private.join_conversation to authenticated;
+grant execute on function private.changed_sockets, private.missed_updates, private.current_topics
+  to backend;
 
 -- sql/10_chat/5_writes_blocks.sql
 
@@ -20175,8 +19620,9 @@ comment on function private.open_conversation is
   'The conversation of the acting identity with another about a listing, made if there is none '
   'yet.';
 
-create function private.create_conversation(property_id uuid, identity_id uuid, message text)
-  returns json
+create function private.create_conversation(
+  property_id uuid default null, identity_id uuid default null, message text default null
+) returns json
   language plpgsql
   security definer -- clients have no write grant
   set search_path = ''
@@ -20215,27 +19661,14 @@ begin
   );
 end
 $$;
-comment on function private.create_conversation is 'See api.create_conversation.';
-
-create function api.create_conversation(
-  property_id uuid default null, identity_id uuid default null, message text default null
-) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.create_conversation(property_id, identity_id, message);
-end
-$$;
-comment on function api.create_conversation is
-  'Opens a conversation with the owner of a listing, or with an identity, and may write its first '
-  'message; gives {created, conversation}. The same pair and listing is the same conversation. A '
-  'new one is told to all devices of the caller. '
-  '404 property_not_found, identity_not_found; 403 blocked; 409 property_state_conflict for a new '
-  'one about a listing that has ended or allows no chat; 422 for oneself.';
+comment on function private.create_conversation is
+  'Api: Opens a conversation with the owner of a listing, or with an identity, and may write its '
+  'first message; gives {created, conversation}. The same pair and listing is the same '
+  'conversation. A new one is told to all devices of the caller. 404 property_not_found, '
+  'identity_not_found; 403 blocked; 409 property_state_conflict for a new one about a listing '
+  'that has ended or allows no chat; 422 for oneself.';
 
 grant execute on function private.create_conversation to authenticated;
-grant execute on function api.create_conversation to authenticated;
 
 -- sql/10_chat/5_writes_hidden_messages.sql
 
@@ -21005,210 +20438,6 @@ create trigger blocks_renew_live_keys
   for each row execute function private.on_blocked();
 
 grant execute on function private.discard_session to backend;
-
--- sql/10_chat/8_api_gateway.sql
-
--- What the chat gateway asks for its sockets (functions/chat). Clients of Realtime may call the
--- same: it shows nothing that the lists do not.
-
-create function api.open_socket() returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return (
-    select json_build_object('realtimeTopic', accounts.topic)
-    from public.accounts where accounts.id = (select private.require_account())
-  );
-end
-$$;
-comment on function api.open_socket is 'The channel of the calling account, if its token is good.';
-
-create function private.join_conversation(conversation_id uuid) returns json
-  language plpgsql
-  stable
-  security definer -- by key, where the policy of conversations would collect all of the caller's
-  set search_path = ''
-as $$
-declare
-  caller_id uuid := private.require_identity();
-  joined public.conversations;
-begin
-  select conversations.* into joined
-  from public.participants
-  join public.conversations on conversations.id = participants.conversation_id
-  where participants.conversation_id = join_conversation.conversation_id
-    and participants.identity_id = caller_id;
-  if joined.id is null then
-    perform private.refuse(404, 'conversation_not_found');
-  elsif not private.may_hear_conversation(joined.id, caller_id) then
-    perform private.refuse(403, 'blocked');
-  end if;
-  return json_build_object(
-    'conversationId', joined.id,
-    'lastSeq', joined.last_seq
-  );
-end
-$$;
-comment on function private.join_conversation is 'See api.join_conversation.';
-
-create function api.join_conversation(conversation_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.join_conversation(join_conversation.conversation_id);
-end
-$$;
-comment on function api.join_conversation is
-  'The newest number of a conversation, for whoever may hear it now: 404 conversation_not_found, '
-  '403 blocked.';
-
-create function private.changed_sockets(sockets jsonb) returns json
-  language plpgsql
-  stable
-  security definer -- reads the rights of everybody whose socket is open
-  set search_path = ''
-as $$
-begin
-  return (
-    with known as (
-      select known.*
-      from jsonb_to_recordset(sockets)
-        as known ("accountId" uuid, "sessionId" uuid, topic text, conversations jsonb)
-    ),
-    -- "offset 0": each is looked up by its key. The planner, which cannot see how few they are,
-    -- would else join whole tables and ask of everybody what they may hear.
-    differing as (
-      select
-        known."sessionId" as session_id, null::uuid as conversation_id, null::bigint as last_seq
-      from known
-      left join lateral (
-        select true as holds
-        from public.accounts
-        join auth.sessions on sessions.user_id = accounts.id
-        where accounts.id = known."accountId"
-          and sessions.id = known."sessionId"
-          and accounts.topic::text = known.topic
-        offset 0
-      ) as session on true
-      where session.holds is null
-      union
-      select known."sessionId", (joined ->> 'id')::uuid, heard.last_seq
-      from known
-      cross join lateral jsonb_array_elements(known.conversations) as joined
-      left join lateral (
-        select conversations.last_seq
-        from public.participants
-        join public.accounts
-          on accounts.id = participants.account_id
-          and accounts.active_identity_id = participants.identity_id
-        join public.conversations on conversations.id = participants.conversation_id
-        where participants.conversation_id = (joined ->> 'id')::uuid
-          and participants.account_id = known."accountId"
-          and private.may_hear_conversation(participants.conversation_id, participants.identity_id)
-        offset 0
-      ) as heard on true
-      where heard.last_seq is distinct from (joined ->> 'seq')::bigint
-    )
-    select coalesce(
-      json_agg(json_build_object(
-        'sessionId', differing.session_id,
-        'conversationId', differing.conversation_id,
-        'lastSeq', differing.last_seq
-      )),
-      '[]'
-    )
-    from differing
-  );
-end
-$$;
-comment on function private.changed_sockets is
-  'Of the sessions and conversations that a gateway has sockets for, those whose state differs '
-  'from what it knows: topic, acting identity, right to hear, newest number. It looks these up '
-  'again; lastSeq is there for conversations that may be heard, where only the number differs.';
-
-create function private.missed_updates(questions jsonb) returns json
-  language plpgsql
-  stable
-  security definer -- reads the conversations of everybody whose socket is open
-  set search_path = ''
-as $$
-begin
-  return (
-    with asking as (
-      select asking.*
-      from jsonb_to_recordset(questions)
-        as asking ("accountId" uuid, seconds double precision, unread jsonb)
-      join public.accounts on accounts.id = asking."accountId"
-      where private.may_act(accounts)
-    ),
-    changed as (
-      select written.conversation_id, written.identity_id
-      from asking
-      join public.identities on identities.account_id = asking."accountId"
-      cross join lateral (
-        select participants.conversation_id, participants.identity_id, participants.unread
-        from public.participants
-        where participants.identity_id = identities.id
-          and participants.active_at > clock_timestamp() - make_interval(secs => asking.seconds)
-        order by participants.active_at desc
-        limit 100
-      ) as written
-      join public.conversations on conversations.id = written.conversation_id
-      where written.unread > 0
-        or conversations.created_at > clock_timestamp() - make_interval(secs => asking.seconds)
-      union
-      select participants.conversation_id, participants.identity_id
-      from asking
-      cross join lateral jsonb_each_text(asking.unread) as known (id, unread)
-      join public.participants on participants.conversation_id = known.id::uuid
-        and participants.account_id = asking."accountId"
-        and participants.unread < known.unread::bigint
-    )
-    select coalesce(
-      json_agg(
-        private.conversation_updated_json(participants) || jsonb_build_object(
-          'identityId', participants.identity_id, 'accountId', participants.account_id)
-        order by participants.active_at
-      ),
-      '[]'
-    )
-    from changed
-    join public.participants using (conversation_id, identity_id)
-    where private.may_hear_conversation(participants.conversation_id, participants.identity_id)
-  );
-end
-$$;
-comment on function private.missed_updates is
-  'What changed for accounts with sockets: conversations with unread messages of the last so many '
-  'seconds or opened in them, and those with fewer unread than the gateway knows, each as its event '
-  'shows it.';
-
-create function private.current_topics(channels jsonb) returns json
-  language plpgsql
-  stable
-  security definer -- reads the channels of everybody whose socket is open
-  set search_path = ''
-as $$
-begin
-  return (
-    select coalesce(json_agg(accounts.topic), '[]')
-    from jsonb_to_recordset(channels) as known ("accountId" uuid, topic uuid)
-    join public.accounts on accounts.id = known."accountId" and accounts.topic = known.topic
-  );
-end
-$$;
-comment on function private.current_topics is
-  'Those of the names that still are an account''s channel: a gateway joins only these when its '
-  'connection to Realtime is back.';
-
-grant execute on function api.open_socket, api.join_conversation to authenticated;
-grant execute on function private.join_conversation to authenticated;
-grant execute on function private.changed_sockets, private.missed_updates, private.current_topics
-  to backend;
 
 -- sql/11_admin/1_tables.sql
 
@@ -22150,10 +21379,11 @@ comment on function private.admin_report_json is
 -- The audit trail as admins read it.
 
 create function private.list_audit(
-  actor_id uuid, actor_role text, action text, target_type text, target_id uuid,
-  since timestamptz, until timestamptz, sort text, page_cursor text, page_size integer
-)
-  returns table (items json, "nextCursor" text)
+  actor_id uuid default null, actor_role text default null, action text default null,
+  target_type text default null, target_id uuid default null, since timestamptz default null,
+  until timestamptz default null, sort text default 'newest', page_cursor text default null,
+  page_size integer default 20
+) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- reads a closed table, for an admin
@@ -22189,32 +21419,11 @@ begin
     private.key_ids(keys[:page_size])::bigint[]) as records;
 end
 $$;
-comment on function private.list_audit is 'A page of the audit trail; see api.list_audit.';
-
-create function api.list_audit(
-  actor_id uuid default null, actor_role text default null, action text default null,
-  target_type text default null, target_id uuid default null, since timestamptz default null,
-  until timestamptz default null, sort text default 'newest', page_cursor text default null,
-  page_size integer default 20
-)
-  returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select entries.items, entries."nextCursor"
-  from private.list_audit(actor_id, actor_role, action, target_type, target_id, since, until,
-    sort, page_cursor, page_size) as entries;
-end
-$$;
-comment on function api.list_audit is
-  'For admins: the audit trail, newest or oldest first, by who, what, to what, and when. 403 '
-  'admin_only.';
+comment on function private.list_audit is
+  'Api: For admins: the audit trail, newest or oldest first, by who, what, to what, and when. '
+  '403 admin_only.';
 
 grant execute on function private.list_audit to authenticated;
-grant execute on function api.list_audit to authenticated;
 
 -- sql/11_admin/4_reads_moderation.sql
 
@@ -22413,12 +21622,15 @@ comment on function private.moderation_records is
   'What waits, as admins see it, in the order of the ids.';
 
 create function private.list_moderation(
-  kind text, q text, account_id uuid, listing_type text, listing_kind text, area_id text,
-  ref_no text, price_min numeric, price_max numeric, identity_type text, licence_no text,
-  licence_expires_before date, target_type text, target_id uuid, report_reason text,
-  since timestamptz, until timestamptz, sort text, page_cursor text, page_size integer
-)
-  returns table (items json, "nextCursor" text)
+  kind text default null, q text default null, account_id uuid default null,
+  listing_type text default null, listing_kind text default null, area_id text default null,
+  ref_no text default null, price_min numeric default null, price_max numeric default null,
+  identity_type text default null, licence_no text default null,
+  licence_expires_before date default null, target_type text default null,
+  target_id uuid default null, report_reason text default null, since timestamptz default null,
+  until timestamptz default null, sort text default 'oldest', page_cursor text default null,
+  page_size integer default 20
+) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- reads what belongs to others, for an admin
@@ -22463,38 +21675,12 @@ begin
   from private.moderation_records(private.key_ids(keys[:page_size])::uuid[]) as records;
 end
 $$;
-comment on function private.list_moderation is 'A page of what waits; see api.list_moderation.';
-
-create function api.list_moderation(
-  kind text default null, q text default null, account_id uuid default null,
-  listing_type text default null, listing_kind text default null, area_id text default null,
-  ref_no text default null, price_min numeric default null, price_max numeric default null,
-  identity_type text default null, licence_no text default null,
-  licence_expires_before date default null, target_type text default null,
-  target_id uuid default null, report_reason text default null, since timestamptz default null,
-  until timestamptz default null, sort text default 'oldest',
-  page_cursor text default null, page_size integer default 20
-)
-  returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select waiting.items, waiting."nextCursor"
-  from private.list_moderation(kind, q, account_id, listing_type, listing_kind, area_id, ref_no,
-    price_min, price_max, identity_type, licence_no, licence_expires_before, target_type,
-    target_id, report_reason, since, until, sort, page_cursor, page_size) as waiting;
-end
-$$;
-comment on function api.list_moderation is
-  'For admins: what waits for a decision, the oldest or newest first or by what it shows, with the '
-  'decisions that are open. A filter or sort that only one kind has leaves out the others; '
-  'account_id is that of the owner or reporter. 403 admin_only.';
+comment on function private.list_moderation is
+  'Api: For admins: what waits for a decision, the oldest or newest first or by what it shows, '
+  'with the decisions that are open. A filter or sort that only one kind has leaves out the '
+  'others; account_id is that of the owner or reporter. 403 admin_only.';
 
 grant execute on function private.list_moderation to authenticated;
-grant execute on function api.list_moderation to authenticated;
 
 -- sql/11_admin/4_reads_statistics.sql
 
@@ -22576,23 +21762,11 @@ begin
   );
 end
 $$;
-comment on function private.get_admin_stats is 'Figures of the whole; see api.get_admin_stats.';
-
-create function api.get_admin_stats() returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.get_admin_stats();
-end
-$$;
-comment on function api.get_admin_stats is
-  'For admins: how many users, identities and listings there are by state, and what waits for a '
-  'decision. 403 admin_only.';
+comment on function private.get_admin_stats is
+  'Api: For admins: how many users, identities and listings there are by state, and what waits '
+  'for a decision. 403 admin_only.';
 
 grant execute on function private.get_admin_stats to authenticated;
-grant execute on function api.get_admin_stats to authenticated;
 
 -- sql/11_admin/4_reads_users.sql
 
@@ -22742,11 +21916,12 @@ comment on function private.users_source is
   'The accounts that filters leave, as private.sorted_keys takes them.';
 
 create function private.list_users(
-  q text, status text, type text, identity_status text, is_admin boolean,
-  since timestamptz, until timestamptz, signed_in_since timestamptz, signed_in_until timestamptz,
-  sort text, page_cursor text, page_size integer
-)
-  returns table (items json, "nextCursor" text)
+  q text default null, status text default null, type text default null,
+  identity_status text default null, is_admin boolean default null,
+  since timestamptz default null, until timestamptz default null,
+  signed_in_since timestamptz default null, signed_in_until timestamptz default null,
+  sort text default 'newest', page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   security definer -- reads accounts of others, for an admin
@@ -22792,31 +21967,10 @@ begin
   from private.user_records(private.key_ids(keys[:page_size])::uuid[]) as records;
 end
 $$;
-comment on function private.list_users is 'A page of accounts; see api.list_users.';
-
-create function api.list_users(
-  q text default null, status text default null, type text default null,
-  identity_status text default null, is_admin boolean default null,
-  since timestamptz default null, until timestamptz default null,
-  signed_in_since timestamptz default null, signed_in_until timestamptz default null,
-  sort text default 'newest', page_cursor text default null, page_size integer default 20
-)
-  returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select users.items, users."nextCursor"
-  from private.list_users(q, status, type, identity_status, is_admin, since, until,
-    signed_in_since, signed_in_until, sort, page_cursor, page_size) as users;
-end
-$$;
-comment on function api.list_users is
-  'For admins: accounts by a part of an email, phone or name, an id, a state, the type and state '
-  'of an identity that they have, when they came and when they last signed in; newest or oldest '
-  'first, or by what they show. 403 admin_only.';
+comment on function private.list_users is
+  'Api: For admins: accounts by a part of an email, phone or name, an id, a state, the type and '
+  'state of an identity that they have, when they came and when they last signed in; newest or '
+  'oldest first, or by what they show. 403 admin_only.';
 
 create function private.get_user(user_id uuid) returns json
   language plpgsql
@@ -22870,23 +22024,11 @@ begin
   );
 end
 $$;
-comment on function private.get_user is 'An account; see api.get_user.';
-
-create function api.get_user(user_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.get_user(user_id);
-end
-$$;
-comment on function api.get_user is
-  'For admins: an account with its identities, how many sessions and listings, and the last 20 '
-  'entries of the audit trail about it. 403 admin_only, 404 user_not_found.';
+comment on function private.get_user is
+  'Api: For admins: an account with its identities, how many sessions and listings, and the last '
+  '20 entries of the audit trail about it. 403 admin_only, 404 user_not_found.';
 
 grant execute on function private.list_users, private.get_user to authenticated;
-grant execute on function api.list_users, api.get_user to authenticated;
 
 -- sql/11_admin/5_writes_acts.sql
 
@@ -23174,8 +22316,7 @@ $$;
 comment on function private.apply_identity_decision is
   'Gives a locked identity its new status, in the audit trail first; triggers do the rest.';
 
-create function private.set_identity_status(identity_id uuid, status text, reason text)
-  returns json
+create function private.set_identity_status(identity_id uuid, status text, reason text) returns json
   language plpgsql
   security definer -- writes an identity of another, for an admin
   set search_path = ''
@@ -23200,23 +22341,11 @@ begin
 end
 $$;
 comment on function private.set_identity_status is
-  'Sets the status of an identity; see api.set_identity_status.';
-
-create function api.set_identity_status(identity_id uuid, status text, reason text) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.set_identity_status(identity_id, status, reason);
-end
-$$;
-comment on function api.set_identity_status is
-  'For admins: verifies, rejects or suspends an identity, or lifts its suspension. 403 '
-  'admin_only, 404 identity_not_found, 409 admin_self, status_transition_invalid, licence_in_use, '
-  '422 licence_expired.';
+  'Api: For admins: verifies, rejects or suspends an identity, or lifts its suspension. 403 '
+  'admin_only, 404 identity_not_found, 409 admin_self, status_transition_invalid, '
+  'licence_in_use, 422 licence_expired.';
 
 grant execute on function private.set_identity_status to authenticated;
-grant execute on function api.set_identity_status to authenticated;
 
 -- sql/11_admin/5_writes_moderation.sql
 
@@ -23384,7 +22513,7 @@ comment on function private.lock_report is
   'A report, locked with all others about the same thing; null if there is none.';
 
 create function private.decide_moderation(
-  id uuid, decision text, reason text, version integer
+  id uuid, decision text, reason text default null, version integer default null
 ) returns json
   language plpgsql
   security definer -- writes what belongs to another, for an admin
@@ -23429,33 +22558,21 @@ begin
   return private.moderate_property(property, decision, why, version);
 end
 $$;
-comment on function private.decide_moderation is 'Applies a decision; see api.decide_moderation.';
-
-create function api.decide_moderation(
-  id uuid, decision text, reason text default null, version integer default null
-) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.decide_moderation(id, decision, reason, version);
-end
-$$;
-comment on function api.decide_moderation is
-  'For admins: approve or reject what waits, suspend a listing or identity or restore it, uphold or '
-  'dismiss a report. Of a listing or its changes version is what the admin saw. 403 admin_only, 404 '
-  'not_found, 409 admin_self, status_transition_invalid, version_conflict, licence_in_use, 422 '
-  'licence_expired.';
+comment on function private.decide_moderation is
+  'Api: For admins: approve or reject what waits, suspend a listing or identity or restore it, '
+  'uphold or dismiss a report. Of a listing or its changes version is what the admin saw. 403 '
+  'admin_only, 404 not_found, 409 admin_self, status_transition_invalid, version_conflict, '
+  'licence_in_use, 422 licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;
-grant execute on function api.decide_moderation to authenticated;
 
 -- sql/11_admin/5_writes_reports.sql
 
 -- Reporting something to the admins.
 
-create function private.add_report(target_type text, target_id uuid, reason text, note text)
-  returns json
+create function private.add_report(
+  target_type text, target_id uuid, reason text, note text default null
+) returns json
   language plpgsql
   security definer -- clients have no write grant on reports
   set search_path = ''
@@ -23489,24 +22606,11 @@ begin
   return private.report_record(report);
 end
 $$;
-comment on function private.add_report is 'Reports something; see api.add_report.';
-
-create function api.add_report(
-  target_type text, target_id uuid, reason text, note text default null
-) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.add_report(target_type, target_id, reason, note);
-end
-$$;
-comment on function api.add_report is
-  'Reports a listing, advertiser, message or review that the caller may see to the admins. 404 '
-  'property_not_found, identity_not_found, not_found; 409 report_exists; 422 for one''s own.';
+comment on function private.add_report is
+  'Api: Reports a listing, advertiser, message or review that the caller may see to the admins. '
+  '404 property_not_found, identity_not_found, not_found; 409 report_exists; 422 for one''s own.';
 
 grant execute on function private.add_report to authenticated;
-grant execute on function api.add_report to authenticated;
 
 -- sql/11_admin/5_writes_users.sql
 
@@ -23559,7 +22663,7 @@ comment on function private.decide_account is
   'Locks or releases an account, for an admin or, where that is null, by a row of admin_acts.';
 
 create function private.set_user_status(
-  user_id uuid, status text, reason text, until timestamptz
+  user_id uuid, status text, reason text, until timestamptz default null
 ) returns json
   language plpgsql
   security definer -- calls what is closed to clients, for an admin
@@ -23571,22 +22675,9 @@ begin
 end
 $$;
 comment on function private.set_user_status is
-  'Locks or releases an account; see api.set_user_status.';
-
-create function api.set_user_status(
-  user_id uuid, status text, reason text, until timestamptz default null
-) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.set_user_status(user_id, status, reason, until);
-end
-$$;
-comment on function api.set_user_status is
-  'For admins: suspends an account, for good or until a time, bans it, or makes it active again. '
-  'Its sessions end at once. 403 admin_only, 404 user_not_found, 409 admin_self, last_admin, '
-  'status_transition_invalid for a deleted one.';
+  'Api: For admins: suspends an account, for good or until a time, bans it, or makes it active '
+  'again. Its sessions end at once. 403 admin_only, 404 user_not_found, 409 admin_self, '
+  'last_admin, status_transition_invalid for a deleted one.';
 
 create function private.end_account(admin_id uuid, user_id uuid, reason text) returns void
   language plpgsql
@@ -23625,22 +22716,11 @@ begin
   perform private.end_account(private.require_admin(), user_id, reason);
 end
 $$;
-comment on function private.delete_user is 'Deletes an account; see api.delete_user.';
-
-create function api.delete_user(user_id uuid, reason text) returns void
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  perform private.delete_user(user_id, reason);
-end
-$$;
-comment on function api.delete_user is
-  'For admins: deletes an account: what remains of it is anonymous, records of money among it. '
-  'Can be repeated. 403 admin_only, 404 user_not_found, 409 admin_self, last_admin.';
+comment on function private.delete_user is
+  'Api: For admins: deletes an account: what remains of it is anonymous, records of money among '
+  'it. Can be repeated. 403 admin_only, 404 user_not_found, 409 admin_self, last_admin.';
 
 grant execute on function private.set_user_status, private.delete_user to authenticated;
-grant execute on function api.set_user_status, api.delete_user to authenticated;
 
 -- sql/11_admin/6_events_accounts.sql
 
@@ -24278,10 +23358,9 @@ comment on function private.review_summary is
 
 -- Reviews as everybody reads them.
 
-create function private.list_reviews(identity_id uuid, page_cursor text, page_size integer)
-  returns table (
-    items json, "nextCursor" text, average numeric, count integer, histogram json
-  )
+create function private.list_reviews(
+  identity_id uuid, page_cursor text default null, page_size integer default 20
+) returns table ( items json, "nextCursor" text, average numeric, count integer, histogram json )
   language plpgsql
   stable
   security definer -- reads reviews of others; shows what is listed only
@@ -24324,29 +23403,11 @@ begin
   from page;
 end
 $$;
-comment on function private.list_reviews is 'A page of reviews; see api.list_reviews.';
-
-create function api.list_reviews(
-  identity_id uuid, page_cursor text default null, page_size integer default 20
-) returns table (
-    items json, "nextCursor" text, average numeric, count integer, histogram json
-  )
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select found.items, found."nextCursor", found.average, found.count, found.histogram
-  from private.list_reviews(list_reviews.identity_id, page_cursor, page_size) as found;
-end
-$$;
-comment on function api.list_reviews is
-  'The reviews of an identity, newest first, with average, count and histogram of all. '
-  '404 identity_not_found.';
+comment on function private.list_reviews is
+  'Api: The reviews of an identity, newest first, with average, count and histogram of all. 404 '
+  'identity_not_found.';
 
 grant execute on function private.list_reviews to anon, authenticated;
-grant execute on function api.list_reviews to anon, authenticated;
 
 -- sql/12_reviews/5_writes.sql
 
@@ -25408,7 +24469,7 @@ comment on function private.listing_texts is 'Texts of what is about a listing.'
 -- The lists of an account: its notifications, its devices.
 
 create function private.list_notifications(
-  unread boolean, page_cursor text, page_size integer
+  unread boolean default null, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
@@ -25458,23 +24519,8 @@ begin
 end
 $$;
 comment on function private.list_notifications is
-  'A page of notifications; see api.list_notifications.';
-
-create function api.list_notifications(
-  unread boolean default null, page_cursor text default null, page_size integer default 20
-) returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select mine.items, mine."nextCursor"
-  from private.list_notifications(unread, page_cursor, page_size) as mine;
-end
-$$;
-comment on function api.list_notifications is
-  'The caller''s notifications, newest first; unread true gives those alone, false the read ones.';
+  'Api: The caller''s notifications, newest first; unread true gives those alone, false the read '
+  'ones.';
 
 create function private.count_unread(account_id uuid) returns bigint
   language plpgsql
@@ -25527,8 +24573,7 @@ $$;
 comment on function api.list_devices is 'The caller''s devices, the last registered first.';
 
 grant execute on function private.list_notifications to authenticated;
-grant execute on function api.list_notifications, api.count_unread_notifications, api.list_devices
-  to authenticated;
+grant execute on function api.count_unread_notifications, api.list_devices to authenticated;
 
 -- sql/13_notifications/5_writes.sql
 
@@ -27871,6 +26916,46 @@ comment on function private.report_missing_rows is
   'Job: a row that is needed and gone is an alarm until it is there again.';
 
 grant execute on function private.report_missing_rows to backend;
+
+-- sql/16_api.sql
+
+-- What of schema api only passes on is made here, by one rule: each function of private whose comment
+-- begins with "Api: " is there again, by its name and arguments, with its caller's rights, for the same
+-- callers. JSON as text is JSON there. What does more of its own is written in its area.
+
+do $$
+declare
+  one record;
+  given text;
+begin
+  for one in
+    select pg_proc.*, obj_description(pg_proc.oid, 'pg_proc') as says from pg_proc
+    where pronamespace = 'private'::regnamespace
+      and obj_description(pg_proc.oid, 'pg_proc') like 'Api: %'
+    order by proname
+  loop
+    given := (
+      select string_agg('$' || ordinal, ', ' order by ordinal)
+      from generate_series(1, one.pronargs) as ordinal
+    );
+    execute format(
+      'create function api.%I(%s) returns %s language sql %s set search_path = '''' as %L',
+      one.proname, pg_get_function_arguments(one.oid),
+      case one.prorettype when 'text'::regtype then 'json' else pg_get_function_result(one.oid) end,
+      case one.provolatile when 's' then 'stable' else 'volatile' end,
+      case
+        when one.proretset then format('select * from private.%I(%s)', one.proname, given)
+        when one.prorettype = 'text'::regtype then
+          format('select private.%I(%s)::json', one.proname, given)
+        else format('select private.%I(%s)', one.proname, given)
+      end);
+    execute format('comment on function api.%I is %L', one.proname, substr(one.says, 6));
+    execute format('grant execute on function api.%I to %s', one.proname,
+      (select string_agg(role, ', ') from unnest('{anon,authenticated}'::text[]) as role
+        where has_function_privilege(role, one.oid, 'execute')));
+  end loop;
+end
+$$;
 
 reset check_function_bodies;
 
