@@ -1,7 +1,7 @@
 /** What docs/supabase-js.md says that an unchanged supabase-js can do here, and what it cannot. */
 import { createClient, type SupabaseClient } from '@supabase/supabase-js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { saysHearing } from '../../functions/chat/hearing.ts'
+import { joinChannel } from '../support/channels.ts'
 import {
   caller,
   database,
@@ -14,7 +14,6 @@ import {
   signUp,
 } from '../support/client.ts'
 import { openConversation, postMessage } from '../support/conversations.ts'
-import { isTemporary } from '../support/joins.ts'
 import { publishListing } from '../support/listings.ts'
 import { jpeg } from '../support/pictures.ts'
 import { uploadAvatar, uploadPictures } from '../support/uploads.ts'
@@ -170,19 +169,6 @@ describe('functions', () => {
 })
 
 describe('Realtime', () => {
-  const join = (client: Client, topic: string, config = {}) =>
-    new Promise<{ status: string; heard: unknown[] }>((resolve) => {
-      const heard: unknown[] = []
-      client.channel(topic, { config: { ...config, broadcast: { replication_ready: true } } })
-        .on('broadcast', { event: 'new_message' }, ({ payload }) => heard.push(payload.message))
-        .on('system', {}, (said) => {
-          if (saysHearing(said)) resolve({ status: 'SUBSCRIBED', heard })
-        })
-        .subscribe((status, error) => {
-          if (status !== 'SUBSCRIBED' && !isTemporary(error)) resolve({ status, heard })
-        })
-    })
-
   test(
     'brings messages on the private channel of the account, whoever keeps the session',
     async () => {
@@ -192,23 +178,27 @@ describe('Realtime', () => {
       for (const client of [keeping, given]) {
         const { data: me } = await client.rpc('get_me').single<{ realtimeTopic: string }>()
         await client.realtime.setAuth()
-        channels.push(await join(client, me!.realtimeTopic, { private: true }))
+        channels.push(await joinChannel(client, me!.realtimeTopic))
       }
       expect(channels.map(({ status }) => status)).toEqual(['SUBSCRIBED', 'SUBSCRIBED'])
-      const { body: message } = await postMessage(other, id)
-      for (const { heard } of channels) await expect.poll(() => heard).toEqual([message])
+      const sent = await postMessage(other, id)
+      expect(sent.status).toBe(201)
+      for (const channel of channels) {
+        const [heard] = await channel.waitFor('new_message')
+        expect(heard.message).toEqual(sent.body)
+      }
       const { data } = await keeping.rpc('list_messages', { conversation_id: id, after_seq: 0 })
         .single<{ items: unknown[] }>()
-      expect(data!.items).toMatchObject([{ id: message.id }])
+      expect(data!.items).toMatchObject([{ id: sent.body.id }])
     },
-    30_000,
+    60_000,
   )
 
   test('lets nobody in without a token, nor into a channel that is not private', async () => {
     const { body: { realtimeTopic } } = await person.get('/auth/me')
     const refused = await Promise.all([
-      join(nobody, realtimeTopic, { private: true }),
-      join(keeping, 'public-room'),
+      joinChannel(nobody, realtimeTopic),
+      joinChannel(keeping, 'public-room', { private: false }),
     ])
     expect(refused.map(({ status }) => status)).toEqual(['CHANNEL_ERROR', 'CHANNEL_ERROR'])
   }, 30_000)
