@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
+import { testFromAddresses } from '../support/addresses.ts'
 import { database, type Person, signIn, signUp } from '../support/client.ts'
 import { signUpByPhone } from '../support/codes.ts'
 import { publishListing } from '../support/listings.ts'
@@ -62,22 +63,25 @@ test('a sign-in notifies, but not the first one nor a password check', async () 
   expect(await notificationsOf(seller)).toEqual([])
 })
 
-test("registering does not notify of its own sign-in, but of a stranger's at once", async () => {
-  for (const person of [seller, buyer]) {
-    await person.post('/auth/logout', {})
-    await signIn(person.identifier, person.password)
-    const again = await signIn(person.identifier, person.password)
-    expect(await untold(person)).toEqual([])
-    const { status } = await sendRaw({
-      from: '127.0.0.9',
-      path: '/auth/login',
-      body: { identifier: person.identifier, password: person.password },
-    })
-    expect(status).toBe(200)
-    await waitForNotification(again, 'security_login')
-    expect(await notificationsOf(again, 'security_login')).toHaveLength(1)
-  }
-})
+testFromAddresses(
+  "registering does not notify of its own sign-in, but of a stranger's at once",
+  async () => {
+    for (const person of [seller, buyer]) {
+      await person.post('/auth/logout', {})
+      await signIn(person.identifier, person.password)
+      const again = await signIn(person.identifier, person.password)
+      expect(await untold(person)).toEqual([])
+      const { status } = await sendRaw({
+        from: '127.0.0.9',
+        path: '/auth/login',
+        body: { identifier: person.identifier, password: person.password },
+      })
+      expect(status).toBe(200)
+      await waitForNotification(again, 'security_login')
+      expect(await notificationsOf(again, 'security_login')).toHaveLength(1)
+    }
+  },
+)
 
 test('a late notification carries the time of its event', async () => {
   const { id } = await publishListing(seller, { type: 'RENT', price: 650 })
