@@ -1,22 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import { variable } from '../../local/config/environment.ts'
+import { beforeEach, expect } from 'vitest'
 import { newAddress, spoofedHeaders, tally, testFromAddresses } from '../support/addresses.ts'
 import { database, inboxOf, newEmail, newPhone, signUp } from '../support/client.ts'
 import { ageCodes, codeSentBy, normalizedIdentifier, signUpByPhone } from '../support/codes.ts'
 import { race, type RawRequest, sendRaw } from '../support/races.ts'
 import { ageHits, hitsByRule, hitsOf, plantHits } from '../support/rate-hits.ts'
-import { defaultRates, enforceRates } from '../support/rates.ts'
+import { withRates } from '../support/own-rates.ts'
+import { defaultRates } from '../support/rates.ts'
 import { refusal } from '../support/problems.ts'
 
-let lift: () => Promise<void>
-beforeAll(async () => {
-  lift = await enforceRates(
-    variable('DATABASE_URL')!,
-    defaultRates(/^register_/, /^login_identifier$/, /^code_(address|unsent|used|service|alarm)/),
-  )
-})
-afterAll(() => lift())
+withRates(
+  defaultRates(/^register_/, /^login_identifier$/, /^code_(address|unsent|used|service|alarm)/),
+)
 
 let from: string
 beforeEach(async () => {

@@ -1,7 +1,6 @@
 /** Guessing codes: how many tries there are, and what strangers cannot use up. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import { variable } from '../../local/config/environment.ts'
+import { beforeEach, expect } from 'vitest'
 import { newAddress, spoofedHeaders, tally, testFromAddresses } from '../support/addresses.ts'
 import { database, newEmail, newPhone, type Reply, signUp } from '../support/client.ts'
 import {
@@ -14,7 +13,8 @@ import {
 } from '../support/codes.ts'
 import { race } from '../support/races.ts'
 import { hitsByRule, plantHits } from '../support/rate-hits.ts'
-import { defaultRates, enforceRates } from '../support/rates.ts'
+import { withRates } from '../support/own-rates.ts'
+import { defaultRates } from '../support/rates.ts'
 import { refusal } from '../support/problems.ts'
 import {
   forgotFrom,
@@ -27,13 +27,7 @@ import {
   wrong,
 } from './codes-from.ts'
 
-let lift: () => Promise<void>
-
-beforeAll(async () => {
-  lift = await enforceRates(variable('DATABASE_URL')!, defaultRates(/^code_/))
-})
-
-afterAll(() => lift())
+withRates(defaultRates(/^code_/))
 
 beforeEach(async () => {
   await database().query('delete from private.rate_hits where true')

@@ -1,7 +1,6 @@
 /** Requesting codes: how many are sent, and what strangers cannot use up. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { variable } from '../../local/config/environment.ts'
+import { beforeEach, expect, test } from 'vitest'
 import { newAddress, testFromAddresses } from '../support/addresses.ts'
 import {
   database,
@@ -15,7 +14,8 @@ import {
 import { ageCodes, countAccounts, normalizedIdentifier, signUpByPhone } from '../support/codes.ts'
 import { bearer } from '../support/races.ts'
 import { ageHits, hitsByRule } from '../support/rate-hits.ts'
-import { defaultRates, enforceRates } from '../support/rates.ts'
+import { withRates } from '../support/own-rates.ts'
+import { defaultRates } from '../support/rates.ts'
 import { refusal } from '../support/problems.ts'
 import {
   forgotFrom,
@@ -27,13 +27,7 @@ import {
   wrong,
 } from './codes-from.ts'
 
-let lift: () => Promise<void>
-
-beforeAll(async () => {
-  lift = await enforceRates(variable('DATABASE_URL')!, defaultRates(/^code_/))
-})
-
-afterAll(() => lift())
+withRates(defaultRates(/^code_/))
 
 beforeEach(async () => {
   await database().query('delete from private.rate_hits where true')

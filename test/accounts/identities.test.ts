@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
-import { database, guest, type Person, type Reply, signIn, signUp } from '../support/client.ts'
+import { database, guest, type Person, signIn, signUp } from '../support/client.ts'
 import { race } from '../support/races.ts'
 import { insertListing, insertOrganisation } from '../support/fixtures.ts'
-import { fieldRefusal, refusal } from '../support/problems.ts'
+import { actAs, actingOf, company, setStatus } from '../support/identities.ts'
+import { fieldRefusal, problemOf, refusal } from '../support/problems.ts'
 
 let person: Person
 beforeEach(async () => {
@@ -16,32 +17,7 @@ const notUsable = {
   body: { error: { code: 'identity_not_usable', message: 'هذه الهوية غير مفعّلة حالياً' } },
 }
 
-const switchTo = (identityId: unknown, who = person) =>
-  who.post('/auth/identity/switch', { identityId })
-
-async function actingOf(accountId: string): Promise<string | null> {
-  const { rows } = await database().query(
-    'select active_identity_id as id from public.accounts where id = $1',
-    [accountId],
-  )
-  return rows[0].id
-}
-
-const setStatus = (identityId: string, status: string) =>
-  database().query('update public.identities set status = $2 where id = $1', [identityId, status])
-
-const licence = () => `L-${randomUUID().slice(0, 8).toUpperCase()}`
-const company = () => ({
-  type: 'company',
-  nameAr: 'شركة الديرة العقارية',
-  licenceNo: licence(),
-  licenceExpiresOn: '2040-01-01',
-})
-
-const withoutRequest = ({ status, body }: Reply) => {
-  const { requestId: _id, ...error } = body.error
-  return { status, error }
-}
+const switchTo = (identityId: unknown, who = person) => actAs(who, identityId)
 
 test('IDN-01 only an own and active identity can be switched to', async () => {
   const other = await signUp()
@@ -51,7 +27,7 @@ test('IDN-01 only an own and active identity can be switched to', async () => {
 
   const anothers = await switchTo(other.identityId)
   expect(anothers).toMatchObject(missing)
-  expect(withoutRequest(await switchTo(randomUUID()))).toEqual(withoutRequest(anothers))
+  expect(problemOf(await switchTo(randomUUID()))).toEqual(problemOf(anothers))
   for (const status of ['suspended', 'rejected', 'expired', 'closed']) {
     await setStatus(suspended, status)
     expect(await switchTo(suspended)).toMatchObject(notUsable)

@@ -1,7 +1,6 @@
 /** Guessing passwords: what it costs, whom it locks out, and whom it does not. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { variable } from '../../local/config/environment.ts'
+import { beforeEach, expect, test } from 'vitest'
 import { newAddress, tally, testFromAddresses } from '../support/addresses.ts'
 import { database, newEmail, newPhone, type Person, signUp } from '../support/client.ts'
 import {
@@ -12,15 +11,12 @@ import {
 } from '../support/codes.ts'
 import { race, type RawRequest, sendRaw } from '../support/races.ts'
 import { ageHits, hitsByRule, plantHits } from '../support/rate-hits.ts'
-import { defaultRates, enforceRates } from '../support/rates.ts'
+import { withRates } from '../support/own-rates.ts'
+import { defaultRates } from '../support/rates.ts'
 import { signInAs } from './social-sign-in.ts'
 import { refusal } from '../support/problems.ts'
 
-let lift: () => Promise<void>
-beforeAll(async () => {
-  lift = await enforceRates(variable('DATABASE_URL')!, defaultRates(/^login_/, /^sign_ins$/))
-})
-afterAll(() => lift())
+withRates(defaultRates(/^login_/, /^sign_ins$/))
 
 let from: string
 

@@ -25,21 +25,12 @@ import {
 } from '../support/codes.ts'
 import { race } from '../support/races.ts'
 import { fieldRefusal, refusal } from '../support/problems.ts'
+import { register, reset } from './password-requests.ts'
 
 const admin = createClient(projectUrl, secretKey, { auth: { persistSession: false } }).auth.admin
 
-const register = (identifier: unknown, more: object = {}) =>
-  guest.post('/auth/register', { identifier, password: randomUUID(), ...more })
 const resend = (identifier: string, more: object = {}) =>
   guest.post('/auth/otp/resend', { identifier, purpose: 'register', ...more })
-const reset = (identifier: string, code: string, newPassword: string = randomUUID()) =>
-  guest.post('/auth/password/reset', {
-    identifier,
-    code,
-    newPassword,
-    confirmPassword: newPassword,
-  })
-
 const arabic = (text: string) => text.replace(/\d/g, (digit) => '٠١٢٣٤٥٦٧٨٩'[Number(digit)]!)
 
 test('REG-12 after five wrong tries a code is dead, even when entered correctly', async () => {

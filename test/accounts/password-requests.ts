@@ -1,9 +1,17 @@
-/** Passwords as people ask for them, reset and use them. */
+/** Accounts and passwords as people ask for them, reset and use them. */
+import { randomUUID } from 'node:crypto'
 import { database, guest, type Person, projectUrl, publishableKey } from '../support/client.ts'
 import { refusal } from '../support/problems.ts'
 
-export const reset = (identifier: string, code: string, newPassword: string, again = newPassword) =>
-  guest.post('/auth/password/reset', { identifier, code, newPassword, confirmPassword: again })
+export const register = (identifier: unknown, more: object = {}) =>
+  guest.post('/auth/register', { identifier, password: randomUUID(), ...more })
+
+export const reset = (
+  identifier: string,
+  code: string,
+  newPassword: string = randomUUID(),
+  again = newPassword,
+) => guest.post('/auth/password/reset', { identifier, code, newPassword, confirmPassword: again })
 
 export const wrong = refusal(401, 'invalid_credentials')
 

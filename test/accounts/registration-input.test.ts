@@ -3,9 +3,7 @@ import { expect, test } from 'vitest'
 import { database, guest, newEmail, newPhone } from '../support/client.ts'
 import { countAccounts } from '../support/codes.ts'
 import { fieldRefusal, refusal } from '../support/problems.ts'
-
-const register = (identifier: unknown, more: object = {}) =>
-  guest.post('/auth/register', { identifier, password: randomUUID(), ...more })
+import { register } from './password-requests.ts'
 
 const arabic = (text: string) => text.replace(/\d/g, (digit) => '٠١٢٣٤٥٦٧٨٩'[Number(digit)]!)
 const persian = (text: string) => text.replace(/\d/g, (digit) => '۰۱۲۳۴۵۶۷۸۹'[Number(digit)]!)

@@ -22,19 +22,9 @@ import {
 import { race } from '../support/races.ts'
 import { insertListing } from '../support/fixtures.ts'
 import { refusal } from '../support/problems.ts'
+import { register, reset } from './password-requests.ts'
 
 const admin = createClient(projectUrl, secretKey, { auth: { persistSession: false } }).auth.admin
-
-const register = (identifier: unknown, more: object = {}) =>
-  guest.post('/auth/register', { identifier, password: randomUUID(), ...more })
-
-const reset = (identifier: string, code: string, newPassword: string = randomUUID()) =>
-  guest.post('/auth/password/reset', {
-    identifier,
-    code,
-    newPassword,
-    confirmPassword: newPassword,
-  })
 
 const phoneTaken = {
   status: 409,

@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { denoBinary, denoPackages } from '../../local/config/packages.ts'
 import { database, guest, newPhone, type Person, request, signUp } from '../support/client.ts'
+import { moduleOf, runFacadeCode } from '../support/facade-code.ts'
 import { everyOperation, operations, pathOf, requestWith } from '../support/openapi.ts'
 import { requestHead, sendBytes, sendLiteral, statusCodes } from '../support/raw-http.ts'
 
@@ -15,32 +12,9 @@ beforeAll(async () => {
 
 describe('OPS-03 what is reachable', () => {
   test('the registered routes are those of the description', async () => {
-    const code = `const { app } = await import(${
-      JSON.stringify(
-        new URL('../../functions/api/app.ts', import.meta.url).href,
-      )
-    }); console.log(JSON.stringify(app.routes))`
-    const key = randomBytes(32).toString('base64')
-    const { stdout } = await promisify(execFile)(denoBinary(), [
-      'eval',
-      '--no-remote',
-      '--no-lock',
-      ...denoPackages,
-      code,
-    ], {
-      env: {
-        ...process.env,
-        SUPABASE_URL: 'http://127.0.0.1:9',
-        SUPABASE_SECRET_KEYS: '{"default":"sb_secret_of_nobody_at_all"}',
-        SUPABASE_PUBLISHABLE_KEYS: '{"default":"none"}',
-        FACADE_DB_URL: 'postgres://facade:password-of-nobody@127.0.0.1:9/none',
-        CODE_SECRET: key,
-        SEAL_KEY: key,
-        HTML_PAGES: 'true',
-        DOCS_URL: 'http://127.0.0.1:9/docs/',
-      },
-    })
-    const routes: { method: string; path: string }[] = JSON.parse(stdout)
+    const code = `const { app } = await import(${moduleOf('api/app.ts')})
+      console.log(JSON.stringify(app.routes))`
+    const routes: { method: string; path: string }[] = JSON.parse(await runFacadeCode(code))
     const registered = routes
       .filter(({ method }) => method !== 'ALL')
       .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`)

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
-import { closeClients, joinAs } from '../support/channels.ts'
+import { closeClients, joinAs, topicOf } from '../support/channels.ts'
 import {
   database,
   guest,
@@ -30,8 +30,6 @@ beforeEach(async () => {
   ;({ a, b, conversationId: id } = await startConversation())
 })
 afterEach(closeClients)
-
-const topicOf = async (person: Person) => (await person.get('/auth/me')).body.realtimeTopic
 
 /** What an action broadcasts on the channels of these accounts and of their conversations. */
 async function sent(people: Pick<Person, 'id'>[], act: () => Promise<unknown>): Promise<string[]> {

@@ -5,6 +5,7 @@ import { createClient } from '@supabase/supabase-js'
 import { afterEach, expect, test } from 'vitest'
 import { createChat, realtime } from '../../client/src/chat/index.ts'
 import { createClient as createApp } from '../../client/src/index.ts'
+import { topicOf } from '../support/channels.ts'
 import { upTo } from '../support/chat-socket.ts'
 import {
   database,
@@ -53,7 +54,6 @@ function app(person: Person) {
   return { chat, shown, channels }
 }
 
-const topicOf = async (person: Person) => (await person.get('/auth/me')).body.realtimeTopic
 const liveOf = async (person: Person, id: string) => (await listEntry(person, id)).liveTopic
 
 test('a device has one channel, and a live one for each open conversation', async () => {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createChat } from '../../client/src/chat/index.ts'
 import { createClient } from '../../client/src/index.ts'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
-import { closeClients, joinAs } from '../support/channels.ts'
+import { closeClients, joinAs, topicOf } from '../support/channels.ts'
 import { asCaller, database, type Person, projectUrl } from '../support/client.ts'
 import {
   listEntry,
@@ -30,7 +30,6 @@ beforeEach(async () => {
 afterEach(closeClients)
 
 const words = 'حوّل المبلغ إلى هذا الحساب'
-const topicOf = async (person: Person) => (await person.get('/auth/me')).body.realtimeTopic
 const hide = (id: string) => act({ act: 'hide_message', target: id, reason: why })
 const restore = (id: string) => act({ act: 'restore_message', target: id })
 

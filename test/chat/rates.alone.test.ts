@@ -1,7 +1,6 @@
 // LOAD-05: how many messages an account may send, through the facade, the Data API and the gateway.
 import { randomUUID } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { variable } from '../../local/config/environment.ts'
+import { afterEach, describe, expect, test } from 'vitest'
 import { ChatSocket } from '../support/chat-socket.ts'
 import { signUp } from '../support/client.ts'
 import {
@@ -11,16 +10,10 @@ import {
   textMessage,
 } from '../support/conversations.ts'
 import { hitsOf, plantHits } from '../support/rate-hits.ts'
-import { enforceRates } from '../support/rates.ts'
+import { withRates } from '../support/own-rates.ts'
 import { callDataApi, expectRateLimited, rateLimitOf } from '../support/rate-limits.ts'
 
-let lift: () => Promise<void>
-
-beforeAll(async () => {
-  lift = await enforceRates(variable('DATABASE_URL')!, { messages: 60 })
-})
-
-afterAll(() => lift())
+withRates({ messages: 60 })
 
 const open: ChatSocket[] = []
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
-import { type Channel, closeClients, joinAs } from '../support/channels.ts'
+import { type Channel, closeClients, joinAs, topicOf } from '../support/channels.ts'
 import { type Person, signIn, signUp } from '../support/client.ts'
 import { listEntry, openConversation, postMessage } from '../support/conversations.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
@@ -23,7 +23,6 @@ afterEach(closeClients)
 const joined = 'SUBSCRIBED'
 const refused = 'CHANNEL_ERROR'
 
-const topicOf = async (person: Person) => (await person.get('/auth/me')).body.realtimeTopic
 const liveOf = async (person: Person) => (await listEntry(person, id)).liveTopic
 const atAccount = async (person: Person) => joinAs(person, await topicOf(person))
 const statuses = async (people: Person[], topic: string) =>

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { clientOf, closeClients, joinAs, joinChannel } from '../support/channels.ts'
+import { clientOf, closeClients, joinAs, joinChannel, topicOf } from '../support/channels.ts'
 import {
   asCaller,
   database,
@@ -24,8 +24,6 @@ beforeEach(async () => {
   shared = await openConversation(a, { identityId: b.identityId })
 })
 afterEach(closeClients)
-
-const topicOf = async (person: Person) => (await person.get('/auth/me')).body.realtimeTopic
 
 const joined = 'SUBSCRIBED'
 const refused = 'CHANNEL_ERROR'

@@ -1,22 +1,18 @@
 /** How many pushes the acts of one account cause another: the list has them all. */
-import { afterAll, beforeAll, expect } from 'vitest'
-import { variable } from '../../local/config/environment.ts'
+import { expect } from 'vitest'
 import { type Person, signUp } from '../support/client.ts'
 import { openConversation, postMessage } from '../support/conversations.ts'
 import { testLocally } from '../support/facade.ts'
 import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 import { notificationsOf, registerDevice } from '../support/notifications.ts'
 import { ageHits, plantHits } from '../support/rate-hits.ts'
-import { defaultRates, enforceRates } from '../support/rates.ts'
+import { withRates } from '../support/own-rates.ts'
+import { defaultRates } from '../support/rates.ts'
 import { fcm, sara, sendPushes, startPushes } from './push/process.ts'
 
 startPushes()
 
-let lift: () => Promise<void>
-beforeAll(async () => {
-  lift = await enforceRates(variable('DATABASE_URL')!, defaultRates(/^pushes/))
-})
-afterAll(() => lift())
+withRates(defaultRates(/^pushes/))
 
 const pairOf = (author: Person) => `${author.id} ${sara.id}`
 

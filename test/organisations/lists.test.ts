@@ -2,28 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { database, guest, type Person, type Reply, request, signUp } from '../support/client.ts'
 import { insertOrganisation, insertReviews } from '../support/fixtures.ts'
+import { setStatus } from '../support/identities.ts'
 import { refusal } from '../support/problems.ts'
+import { ids, oddWord, say } from './directory.ts'
 
 let owner: Person
 
 beforeEach(async () => {
   owner = await signUp()
 })
-
-const say = (identityId: string, columns: Record<string, unknown>) =>
-  database().query(
-    `update public.organisations set ${
-      Object.keys(columns).map((name, i) => `${name} = $${i + 2}`).join(', ')
-    } where identity_id = $1`,
-    [identityId, ...Object.values(columns)],
-  )
-const setStatus = (identityId: string, status: string) =>
-  database().query('update public.identities set status = $2 where id = $1', [identityId, status])
-
-const ids = ({ status, body }: Reply): string[] => {
-  if (status !== 200) throw new Error(JSON.stringify(body))
-  return body.items.map(({ id }: { id: string }) => id)
-}
 
 /** Every page of a list. */
 async function readPages(path: string, limit = 3): Promise<string[]> {
@@ -35,9 +22,6 @@ async function readPages(path: string, limit = 3): Promise<string[]> {
     cursor = `&cursor=${reply.body.nextCursor}`
   }
 }
-
-/** A word that nothing else has in its name. */
-const oddWord = () => `zq${randomUUID().replaceAll(/[0-9-]/g, '')}x`
 
 describe('a list', () => {
   const word = oddWord()

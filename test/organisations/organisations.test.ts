@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
-import { asCaller, database, guest, type Person, type Reply, signUp } from '../support/client.ts'
+import { asCaller, database, guest, type Person, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
 import { insertListing, insertOrganisation } from '../support/fixtures.ts'
-import { refusal, unknownId } from '../support/problems.ts'
+import { actAs, setStatus } from '../support/identities.ts'
+import { problemOf, refusal, unknownId } from '../support/problems.ts'
 import { drain } from '../support/jobs.ts'
+import { ids, oddWord, say } from './directory.ts'
 
 const missing = refusal(404, 'org_not_found')
 
@@ -16,32 +18,8 @@ beforeEach(async () => {
   buyer = await signUp('هند المطيري')
 })
 
-const say = (identityId: string, columns: Record<string, unknown>) =>
-  database().query(
-    `update public.organisations set ${
-      Object.keys(columns).map((name, i) => `${name} = $${i + 2}`).join(', ')
-    } where identity_id = $1`,
-    [identityId, ...Object.values(columns)],
-  )
-const setStatus = (identityId: string, status: string) =>
-  database().query('update public.identities set status = $2 where id = $1', [identityId, status])
 const setAccount = (accountId: string, status: string) =>
   database().query('update public.accounts set status = $2 where id = $1', [accountId, status])
-const act = (person: Person, identityId: string) =>
-  person.post('/auth/identity/switch', { identityId })
-
-const ids = ({ status, body }: Reply): string[] => {
-  if (status !== 200) throw new Error(JSON.stringify(body))
-  return body.items.map(({ id }: { id: string }) => id)
-}
-
-/** A word that nothing else has in its name. */
-const oddWord = () => `zq${randomUUID().replaceAll(/[0-9-]/g, '')}x`
-
-const withoutRequest = ({ status, body }: Reply) => {
-  const { requestId: _id, ...error } = body.error
-  return { status, error }
-}
 
 test('everybody finds verified companies and offices, and reads the page of one', async () => {
   const word = oddWord()
@@ -91,10 +69,10 @@ test('ISO-17 companies and offices never mix, and unverified ones are not shown'
   const company = await insertOrganisation(owner.id, 'company')
   const office = await insertOrganisation(owner.id, 'office')
   for (const id of [company, office]) await say(id, { name_en: word })
-  const none = withoutRequest(await guest.get(`/company/${unknownId}`))
+  const none = problemOf(await guest.get(`/company/${unknownId}`))
   expect(none).toMatchObject({ status: 404, error: { code: 'org_not_found' } })
   const gone = async () => {
-    expect(withoutRequest(await guest.get(`/company/${company}`))).toEqual(none)
+    expect(problemOf(await guest.get(`/company/${company}`))).toEqual(none)
     expect(ids(await guest.get(`/companies?q=${word}`))).toEqual([])
   }
   const back = async () => {
@@ -103,14 +81,14 @@ test('ISO-17 companies and offices never mix, and unverified ones are not shown'
   }
 
   await back()
-  expect(withoutRequest(await guest.get(`/company/${office}`))).toEqual(none)
+  expect(problemOf(await guest.get(`/company/${office}`))).toEqual(none)
   expect(await guest.get(`/office/${company}`)).toMatchObject(missing)
-  expect(withoutRequest(await guest.get(`/company/${owner.identityId}`))).toEqual(none)
+  expect(problemOf(await guest.get(`/company/${owner.identityId}`))).toEqual(none)
   // Its owner sees no more of it here than anybody else.
   for (const status of ['suspended', 'pending_verification', 'rejected', 'expired']) {
     await setStatus(company, status)
     await gone()
-    expect(withoutRequest(await owner.get(`/company/${company}`))).toEqual(none)
+    expect(problemOf(await owner.get(`/company/${company}`))).toEqual(none)
   }
   await setStatus(company, 'active')
   await back()
@@ -185,7 +163,7 @@ test('past the facade a guest gets the same pages and nothing else', async () =>
 
 test('an expired licence hides the organisation and its listings at once', async () => {
   const company = await insertOrganisation(owner.id)
-  const { id } = (await act(owner, company), await publishListing(owner))
+  const { id } = (await actAs(owner, company), await publishListing(owner))
   expect(await guest.get(`/properties/${id}`)).toMatchObject({ status: 200 })
   await say(company, { licence_expires_on: '2026-01-01' })
   await drain('expire_licences')
@@ -197,7 +175,7 @@ test('an expired licence hides the organisation and its listings at once', async
   expect(await guest.get(`/properties/${id}`)).toMatchObject(refusal(404, 'property_not_found'))
   expect(await guest.get(`/company/${company}`)).toMatchObject(missing)
   expect(await owner.get('/company/profile')).toMatchObject(refusal(403, 'identity_not_usable'))
-  expect(await act(owner, company)).toMatchObject(refusal(403, 'identity_not_usable'))
+  expect(await actAs(owner, company)).toMatchObject(refusal(403, 'identity_not_usable'))
   await expect(setStatus(company, 'active')).rejects.toMatchObject({ hint: 'licence_expired' })
 
   const renew = (licenceExpiresOn: string) =>

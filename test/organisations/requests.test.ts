@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
-import { asCaller, database, type Person, type Reply, signUp } from '../support/client.ts'
+import { asCaller, type Person, signUp } from '../support/client.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
-import { fieldRefusal, refusal } from '../support/problems.ts'
+import { actAs, actingOf, company, setStatus } from '../support/identities.ts'
+import { fieldRefusal, problemOf, refusal } from '../support/problems.ts'
 
 let person: Person
 beforeEach(async () => {
@@ -10,32 +11,7 @@ beforeEach(async () => {
 })
 
 const missing = refusal(404, 'identity_not_found')
-const switchTo = (identityId: unknown, who = person) =>
-  who.post('/auth/identity/switch', { identityId })
-
-async function actingOf(accountId: string): Promise<string | null> {
-  const { rows } = await database().query(
-    'select active_identity_id as id from public.accounts where id = $1',
-    [accountId],
-  )
-  return rows[0].id
-}
-
-const setStatus = (identityId: string, status: string) =>
-  database().query('update public.identities set status = $2 where id = $1', [identityId, status])
-
-const licence = () => `L-${randomUUID().slice(0, 8).toUpperCase()}`
-const company = () => ({
-  type: 'company',
-  nameAr: 'شركة الديرة العقارية',
-  licenceNo: licence(),
-  licenceExpiresOn: '2040-01-01',
-})
-
-const withoutRequest = ({ status, body }: Reply) => {
-  const { requestId: _id, ...error } = body.error
-  return { status, error }
-}
+const switchTo = (identityId: unknown, who = person) => actAs(who, identityId)
 
 test('a company or office is requested, and visible to its owner in any state', async () => {
   const requested = {
@@ -76,8 +52,8 @@ test('a company or office is requested, and visible to its owner in any state', 
   const other = await signUp()
   const hidden = await other.get(`/auth/identities/${body.id}`)
   expect(hidden).toMatchObject(missing)
-  expect(withoutRequest(await other.get(`/auth/identities/${randomUUID()}`)))
-    .toEqual(withoutRequest(hidden))
+  expect(problemOf(await other.get(`/auth/identities/${randomUUID()}`)))
+    .toEqual(problemOf(hidden))
   expect(await other.patch(`/auth/identities/${body.id}`, { aboutAr: 'لي' })).toMatchObject(missing)
   expect(await person.get('/auth/identities/me')).toMatchObject(
     fieldRefusal(422, 'validation_failed', 'identityId'),

@@ -1,32 +1,10 @@
-import { beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { bearer, race } from '../support/races.ts'
-import { insertListing, insertOrganisation, proveEmail } from '../support/fixtures.ts'
+import { proveEmail } from '../support/fixtures.ts'
+import { actAs } from '../support/identities.ts'
 import { refusal } from '../support/problems.ts'
-
-let owner: Person
-let company: string
-let listing: string
-let author: Person
-
-beforeEach(async () => {
-  owner = await signUp()
-  company = await insertOrganisation(owner.id)
-  listing = await insertListing(company, { owner_type: 'company' })
-  author = await signUp('هند المطيري')
-  await proveEmail(author)
-})
-
-const act = (person: Person, identityId: string) =>
-  person.post('/auth/identity/switch', { identityId })
-const contact = async (person: Person, propertyId = listing) => {
-  const reply = await person.post(`/properties/${propertyId}/contact`, { kind: 'chat' })
-  expect(reply.status).toBe(200)
-}
-const review = (person: Person, fields: Record<string, unknown> = {}) =>
-  person.post('/reviews', { identityId: company, rating: 4, ...fields })
-const read = (identityId = company, more = '') =>
-  guest.get(`/reviews?identityId=${identityId}${more}`)
+import { author, company, contact, owner, read, review } from './company.ts'
 
 /** So many people who have been in contact with the company. */
 async function crowd(size: number): Promise<Person[]> {
@@ -150,7 +128,7 @@ test('a review hidden by an admin is neither shown nor counted, and stays hidden
   expect((await read()).body).toMatchObject({ items: [], count: 0, average: null })
   expect(await author.patch(`/reviews/${body.id}`, { rating: 5 })).toMatchObject({ status: 200 })
   expect(await review(author)).toMatchObject(refusal(409, 'review_exists'))
-  await act(owner, company)
+  await actAs(owner, company)
   expect(await owner.post(`/reviews/${body.id}/reply`, { body: 'رد' }))
     .toMatchObject(refusal(404, 'not_found'))
   expect((await read()).body.count).toBe(0)

@@ -1,45 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { beforeEach, expect, test } from 'vitest'
-import { asCaller, database, guest, type Person, type Reply, signUp } from '../support/client.ts'
+import { expect, test } from 'vitest'
+import { asCaller, database, guest, type Person, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
 import { race } from '../support/races.ts'
 import { insertListing, insertOrganisation, proveEmail } from '../support/fixtures.ts'
-import { refusal } from '../support/problems.ts'
+import { actAs } from '../support/identities.ts'
+import { problemOf, refusal } from '../support/problems.ts'
+import { author, company, contact, listing, owner, read, review } from './company.ts'
 
-let owner: Person
-let company: string
-let listing: string
-let author: Person
-
-beforeEach(async () => {
-  owner = await signUp()
-  company = await insertOrganisation(owner.id)
-  listing = await insertListing(company, { owner_type: 'company' })
-  author = await signUp('هند المطيري')
-  await proveEmail(author)
-})
-
-const act = (person: Person, identityId: string) =>
-  person.post('/auth/identity/switch', { identityId })
-const contact = async (person: Person, propertyId = listing) => {
-  const reply = await person.post(`/properties/${propertyId}/contact`, { kind: 'chat' })
-  expect(reply.status).toBe(200)
-}
-const review = (person: Person, fields: Record<string, unknown> = {}) =>
-  person.post('/reviews', { identityId: company, rating: 4, ...fields })
-const read = (identityId = company, more = '') =>
-  guest.get(`/reviews?identityId=${identityId}${more}`)
 const age = (id: string, hours: number) =>
   database().query(
     `update public.reviews set created_at = created_at - make_interval(hours => $2),
        replied_at = replied_at - make_interval(hours => $2) where id = $1`,
     [id, hours],
   )
-
-const withoutRequest = ({ status, body }: Reply) => {
-  const { requestId: _id, ...error } = body.error
-  return { status, error }
-}
 
 test('ISO-15 a review needs a real contact first', async () => {
   expect(await review(author)).toMatchObject({
@@ -81,12 +55,12 @@ test('ISO-15 a review needs a real contact first', async () => {
   })
   // One identity had the contact, and it alone may review.
   const other = await insertOrganisation(author.id, 'office')
-  await act(author, other)
+  await actAs(author, other)
   expect(await review(author)).toMatchObject(refusal(403, 'review_not_eligible'))
 })
 
 test('ISO-15 a conversation is a contact once both have written in it', async () => {
-  await act(owner, company)
+  await actAs(owner, company)
   const { body: { id } } = await author.post('/conversations', { identityId: company })
   const write = (person: Person) =>
     person.post(`/conversations/${id}/messages`, {
@@ -113,14 +87,14 @@ test('ISO-15 nobody reviews themselves or an unknown identity', async () => {
     })
   }
   await contact(author)
-  const none = withoutRequest(await review(author, { identityId: randomUUID() }))
+  const none = problemOf(await review(author, { identityId: randomUUID() }))
   expect(none).toMatchObject({ status: 404, error: { code: 'identity_not_found' } })
   for (const status of ['suspended', 'expired', 'pending_verification', 'rejected']) {
     await database().query('update public.identities set status = $2 where id = $1', [
       company,
       status,
     ])
-    expect(withoutRequest(await review(author))).toEqual(none)
+    expect(problemOf(await review(author))).toEqual(none)
     expect(await read()).toMatchObject(refusal(404, 'identity_not_found'))
   }
   await database().query(`update public.identities set status = 'active' where id = $1`, [company])
@@ -186,20 +160,20 @@ test('ISO-15 twenty reviews of one author at once are one', async () => {
 test('ISO-15 only its author changes a review', async () => {
   await contact(author)
   const { body } = await review(author, { comment: 'جيد' })
-  await act(owner, company)
+  await actAs(owner, company)
   const stranger = await signUp()
   for (const person of [owner, stranger]) {
-    const none = withoutRequest(await person.delete(`/reviews/${randomUUID()}`))
+    const none = problemOf(await person.delete(`/reviews/${randomUUID()}`))
     expect(none).toMatchObject({ status: 404, error: { code: 'not_found' } })
-    expect(withoutRequest(await person.delete(`/reviews/${body.id}`))).toEqual(none)
-    expect(withoutRequest(await person.patch(`/reviews/${body.id}`, { rating: 1 }))).toEqual(none)
+    expect(problemOf(await person.delete(`/reviews/${body.id}`))).toEqual(none)
+    expect(problemOf(await person.patch(`/reviews/${body.id}`, { rating: 1 }))).toEqual(none)
   }
   for (const person of [author, stranger]) {
     expect(await person.post(`/reviews/${body.id}/reply`, { body: 'شكراً' }))
       .toMatchObject(refusal(404, 'not_found'))
   }
   // Nor that of the same account under another identity.
-  await act(author, await insertOrganisation(author.id, 'office'))
+  await actAs(author, await insertOrganisation(author.id, 'office'))
   expect(await author.delete(`/reviews/${body.id}`)).toMatchObject(refusal(404, 'not_found'))
   expect((await read()).body.items).toMatchObject([{ rating: 4, comment: 'جيد', reply: null }])
 })
@@ -239,7 +213,7 @@ test('a review can be changed for 48 hours and withdrawn at any time', async () 
 test('the subject replies once, and has 48 hours to edit the reply', async () => {
   await contact(author)
   const { body } = await review(author)
-  await act(owner, company)
+  await actAs(owner, company)
   const reply = (text: unknown) => owner.post(`/reviews/${body.id}/reply`, { body: text })
   for (const wrong of ['', '  ', 'ش'.repeat(1001), null, 5]) {
     expect(await reply(wrong)).toMatchObject({
@@ -313,7 +287,7 @@ test('asking for a contact is one where phone or email is proven, opening a conv
     message: 'مرحبا',
   })
   expect(await review(unproven)).toMatchObject(refusal(403, 'review_not_eligible'))
-  await act(owner, company)
+  await actAs(owner, company)
   await owner.post(`/conversations/${id}/messages`, {
     clientMessageId: randomUUID(),
     type: 'text',
@@ -331,17 +305,17 @@ test('ISO-15 an account has one review of a subject, whichever identity it acts 
   await contact(author)
   expect(await review(author)).toMatchObject({ status: 201 })
   const other = await insertOrganisation(author.id, 'office')
-  await act(author, other)
+  await actAs(author, other)
   await contact(author)
   expect(await review(author)).toMatchObject(refusal(409, 'review_exists'))
   expect((await read()).body.count).toBe(1)
   // Withdrawn, the other identity may write it; nobody learns from it whose the identities are.
-  await act(author, author.identityId)
+  await actAs(author, author.identityId)
   const { body } = await author.get(`/reviews?identityId=${company}`)
   await author.delete(`/reviews/${body.items[0].id}`)
-  await act(author, other)
+  await actAs(author, other)
   expect(await review(author)).toMatchObject({ status: 201 })
-  await act(owner, company)
+  await actAs(owner, company)
   const seen = (column: string) =>
     asCaller(owner, (client) => client.query(`select ${column} from public.reviews`))
   expect((await seen('author_identity_id')).rows).toEqual([{ author_identity_id: other }])

@@ -82,6 +82,9 @@ export async function joinChannel(client: SupabaseClient, topic: string, config:
   }
 }
 
+/** The topic of an account. */
+export const topicOf = async (person: Person) => (await person.get('/auth/me')).body.realtimeTopic
+
 /** As the person, with a client of its own: a device. */
 export const joinAs = async (person: Pick<Person, 'accessToken'>, topic: string, config?: Json) =>
   joinChannel(await clientOf(person), topic, config)

@@ -1,9 +1,6 @@
 // PR-13 where a value reaches code before the schema of its route, or makes a schema throw.
-import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { denoBinary, denoPackages } from '../../local/config/packages.ts'
+import { moduleOf, runFacadeCode } from '../support/facade-code.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
 import { signUp } from '../support/client.ts'
 import { type Facade, hasStack, startFacade } from '../support/facade.ts'
@@ -116,11 +113,9 @@ describe.runIf(hasStack)('frames of a socket', () => {
 })
 
 test('a validator that throws refuses, and its request is 422', async () => {
-  const url = (file: string) =>
-    JSON.stringify(new URL(`../../functions/api/${file}`, import.meta.url))
   const code = `
-    const { app } = await import(${url('app.ts')})
-    const { area, body, json, route } = await import(${url('http/route.ts')})
+    const { app } = await import(${moduleOf('api/app.ts')})
+    const { area, body, json, route } = await import(${moduleOf('api/http/route.ts')})
     const { z } = await import('@hono/zod-openapi')
     const fails = z.string().refine(() => { throw new TypeError('Cannot convert object') })
     const at = (path, request) => route({
@@ -138,23 +133,7 @@ test('a validator that throws refuses, and its request is 422', async () => {
       console.log('@' + response.status + (await response.json()).error.code)
     }
     Deno.exit()`
-  const key = randomBytes(32).toString('base64')
-  const { stdout } = await promisify(execFile)(denoBinary(), [
-    'eval',
-    '--no-remote',
-    '--no-lock',
-    ...denoPackages,
-    code,
-  ], {
-    env: {
-      ...process.env,
-      SUPABASE_URL: 'http://127.0.0.1:9',
-      SUPABASE_SECRET_KEYS: '{"default":"sb_secret_of_nobody_at_all"}',
-      SUPABASE_PUBLISHABLE_KEYS: '{"default":"none"}',
-      FACADE_DB_URL: 'postgres://facade:password-of-nobody@127.0.0.1:9/none',
-      CODE_SECRET: key,
-      SEAL_KEY: key,
-    },
-  })
-  expect(stdout.match(/(?<=@).+/g)).toEqual(Array(3).fill('422validation_failed'))
+  expect((await runFacadeCode(code)).match(/(?<=@).+/g)).toEqual(
+    Array(3).fill('422validation_failed'),
+  )
 })

@@ -1,8 +1,7 @@
 // LOAD-05: how often an account may do what, the same through the facade and the Data API. SQL plants
 // hits up to each limit, the last steps go over HTTP. Messages: test/chat/rates.alone.test.ts.
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { variable } from '../../local/config/environment.ts'
+import { describe, expect, test } from 'vitest'
 import { asCaller, database, newEmail, type Person, signUp } from '../support/client.ts'
 import { signUpByPhone } from '../support/codes.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
@@ -10,31 +9,25 @@ import { jpeg } from '../support/pictures.ts'
 import { givePlan } from '../support/plans.ts'
 import { deadlocks, race } from '../support/races.ts'
 import { ageHits, hitsOf, plantHits } from '../support/rate-hits.ts'
-import { enforceRates } from '../support/rates.ts'
+import { withRates } from '../support/own-rates.ts'
 import { uploadAvatar, uploadPictures } from '../support/uploads.ts'
 import { insertListing } from '../support/fixtures.ts'
 import { startFacade, testLocally } from '../support/facade.ts'
 import { callDataApi, expectRateLimited, limited, rateLimitOf } from '../support/rate-limits.ts'
 
-let lift: () => Promise<void>
-
-beforeAll(async () => {
-  lift = await enforceRates(variable('DATABASE_URL')!, {
-    favorites: 120,
-    messages: 60,
-    reports: 30,
-    listings: 300,
-    publications: 60,
-    price_changes: 30,
-    uploads: 60,
-    contact: 30,
-    contact_unproven: 5,
-    contact_unproven_address: 30,
-    export: 5,
-  })
+withRates({
+  favorites: 120,
+  messages: 60,
+  reports: 30,
+  listings: 300,
+  publications: 60,
+  price_changes: 30,
+  uploads: 60,
+  contact: 30,
+  contact_unproven: 5,
+  contact_unproven_address: 30,
+  export: 5,
 })
-
-afterAll(() => lift())
 
 describe('LOAD-05 favorites', () => {
   const toggle = (person: Person, id: string) => person.post(`/favorites/${id}`)

@@ -1,7 +1,6 @@
 /** LOAD-05 how often an account may change what it has, and how much may be unfinished at a time. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { variable } from '../../local/config/environment.ts'
+import { expect, test } from 'vitest'
 import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 import { database, type Person, type Reply, signUp } from '../support/client.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
@@ -10,13 +9,10 @@ import { race } from '../support/races.ts'
 import { hitsOf, plantHits } from '../support/rate-hits.ts'
 import { callDataApi, expectRateLimited, rateLimitOf } from '../support/rate-limits.ts'
 import { refusal } from '../support/problems.ts'
-import { defaultRates, enforceRates } from '../support/rates.ts'
+import { withRates } from '../support/own-rates.ts'
+import { defaultRates } from '../support/rates.ts'
 
-let lift: () => Promise<void>
-beforeAll(async () => {
-  lift = await enforceRates(variable('DATABASE_URL')!, defaultRates(/./))
-})
-afterAll(() => lift())
+withRates(defaultRates(/./))
 
 type Write = (person: Person) => Promise<() => Promise<Reply>>
 

@@ -1,0 +1,19 @@
+/** The lists of companies and offices: rows as an admin may set them, and what a page shows. */
+import { randomUUID } from 'node:crypto'
+import { database, type Reply } from '../support/client.ts'
+
+export const say = (identityId: string, columns: Record<string, unknown>) =>
+  database().query(
+    `update public.organisations set ${
+      Object.keys(columns).map((name, i) => `${name} = $${i + 2}`).join(', ')
+    } where identity_id = $1`,
+    [identityId, ...Object.values(columns)],
+  )
+
+export function ids({ status, body }: Reply): string[] {
+  if (status !== 200) throw new Error(JSON.stringify(body))
+  return body.items.map(({ id }: { id: string }) => id)
+}
+
+/** A word that nothing else has in its name. */
+export const oddWord = () => `zq${randomUUID().replaceAll(/[0-9-]/g, '')}x`
