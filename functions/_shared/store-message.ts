@@ -1,8 +1,8 @@
 /**
  * Sending messages, for the facade and the gateway. A text that comes while others are being written
  * waits for these, and goes with all that waited in one transaction: most of what a message costs the
- * database is the same for one as for many. While nobody else writes it goes at once. What is not
- * simply stored that way is sent alone, which tells why.
+ * database is the same for one as for many. While nobody else writes it goes at once, a batch of one.
+ * What is not simply stored that way is sent again by itself, which tells why.
  */
 import { callFailed } from './alarms.ts'
 import type { CallContext } from './context.ts'
@@ -17,85 +17,60 @@ type Waiting = {
   reject: (error: unknown) => void
 }
 
-/** What the database says of one that it stored; null for one that must be sent alone. */
-type Outcome = { answer: unknown; rate: string } | null
+/** What the database says of one that it stored; null for one that must be sent by itself. */
+type Outcome = { answer: string; rate: string } | null
 
 const batchLimit = 32
 /**
- * Milliseconds that a message waits at most for one before it of its sender or conversation, to stay
- * behind it; and that all wait for many that went together. These may meet a lock, a slow disk or no
- * database.
+ * Milliseconds that messages wait at most for those before them, which may meet a lock, a slow disk or no
+ * database; and one that is sent by itself keeps its sender's and conversation's next ones behind it.
  */
 const patience = 50
-/**
- * Milliseconds that others wait for a lone one, which saves nobody much; twice as long for each that is
- * still on its way, so that a stalled database does not take all connections.
- */
-const patienceForOne = 3
-
-type Sending = {
-  /** The accounts and conversations whose next messages wait. */
-  keys: unknown[]
-  timer?: ReturnType<typeof setTimeout>
-}
 
 const waiting: Waiting[] = []
-const onTheirWay = new Set<Sending>()
-/** The one that all wait for. */
-let newest: Sending | undefined
+/** Those whose senders and conversations send nothing else. */
+const onTheirWay = new Set<Waiting>()
+/** The batch that all wait for. */
+let newest: Waiting[] | undefined
 
 /** Gives the answer of the database function as text, and sets the headers of the rate. */
 export function storeMessage(context: CallContext, message: Message): Promise<string> {
-  if (!mayWait(context, message)) return sendAlone(context, message)
+  if (!mayWait(context, message)) return sendItself(context, message)
   return new Promise((resolve, reject) => {
     waiting.push({ context, message, resolve, reject })
-    sendWaiting()
+    void sendWaiting()
   })
 }
 
-const sendAlone = (context: CallContext, message: Message) => call(context, 'send_message', message)
+const sendItself = (context: CallContext, message: Message) =>
+  call(context, 'send_message', message)
 
 const mayWait = (context: CallContext, { type, mediaId, replyToId }: Message) =>
   type === 'text' && mediaId === undefined && replyToId === undefined &&
   context.get('idempotencyKey') === undefined && context.get('expectIdentity') === undefined
 
-function sendWaiting() {
+async function sendWaiting(): Promise<void> {
   if (newest) return
-  const all = takeBatch()
-  if (all.length === 0) return
-  const time = all.length > 1 ? patience : Math.min(patience, patienceForOne * 2 ** onTheirWay.size)
-  const sending: Sending = { keys: all.flatMap(keysOf) }
-  onTheirWay.add(sending)
-  newest = sending
-  const letOthersGo = () => {
-    if (newest === sending) newest = undefined
-    sendWaiting()
+  const batch = takeBatch()
+  if (batch.length === 0) return
+  newest = batch
+  const letOthersGo = (after: Waiting[]) => {
+    if (newest === batch) newest = undefined
+    after.forEach((one) => onTheirWay.delete(one))
+    void sendWaiting()
   }
-  const letAllGo = () => {
-    sending.keys = []
-    letOthersGo()
-  }
-  sending.timer = setTimeout(() => {
-    sending.timer = setTimeout(letAllGo, patience - time)
-    letOthersGo()
-  }, time)
-  void sendBatch(all).finally(() => {
-    clearTimeout(sending.timer)
-    onTheirWay.delete(sending)
-    letAllGo()
-  })
+  const timer = setTimeout(letOthersGo, patience, batch)
+  const left = await sendBatch(batch)
+  letOthersGo(batch.filter((one) => !left.includes(one)))
+  await Promise.all(left.map((one) => finish(one).finally(() => letOthersGo([one]))))
+  clearTimeout(timer)
 }
-
-const keysOf = ({ context, message }: Waiting): unknown[] => [
-  context.get('caller').sub,
-  message.conversationId,
-]
 
 /** The first that wait, one of each account and conversation: these stay in their order. */
 function takeBatch(): Waiting[] {
   const taken: Waiting[] = []
   const left: Waiting[] = []
-  const seen = new Set([...onTheirWay].flatMap(({ keys }) => keys))
+  const seen = new Set([...onTheirWay].flatMap(keysOf))
   for (const one of waiting) {
     const keys = keysOf(one)
     const isFirst = !keys.some((key) => seen.has(key))
@@ -103,41 +78,41 @@ function takeBatch(): Waiting[] {
     keys.forEach((key) => seen.add(key))
   }
   waiting.splice(0, waiting.length, ...left)
+  taken.forEach((one) => onTheirWay.add(one))
   return taken
 }
 
-/** Nobody waits for those of many that have to be sent alone after all. */
-async function sendBatch(all: Waiting[]): Promise<void> {
-  if (all.length === 1) return await finishAlone(all[0])
-  const messages = all.map(({ context, message }) => {
+const keysOf = ({ context, message }: Waiting): unknown[] => [
+  context.get('caller').sub,
+  message.conversationId,
+]
+
+/** Gives those that have to be sent by themselves. */
+async function sendBatch(batch: Waiting[]): Promise<Waiting[]> {
+  const messages = batch.map(({ context, message }) => {
     const { sub: accountId, sessionId } = context.get('caller')
     const { conversationId, clientMessageId, body } = message
     return { accountId, sessionId, conversationId, clientMessageId, body }
   })
   try {
     const outcomes = await backend<Outcome[]>('send_messages', { messages })
-    all.forEach((one, nth) => settle(one, outcomes[nth]) || void finishAlone(one))
+    return batch.filter(({ context, resolve }, nth) => {
+      const outcome = outcomes[nth]
+      if (!outcome) return true
+      setRateHeaders(context, outcome.rate.split(','))
+      resolve(outcome.answer)
+    })
   } catch (error) {
-    // What the database undid as a whole it says of each alone. Nothing is stored twice, since each
+    // What the database undid as a whole it says of each by itself. Nothing is stored twice, since each
     // has its clientMessageId.
-    const undone = /^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? '')
-    if (undone) callFailed('send_messages', error as Error)
-    all.forEach((one) => undone ? void finishAlone(one) : one.reject(error))
+    if (/^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? '')) {
+      callFailed('send_messages', error as Error)
+      return batch
+    }
+    batch.forEach(({ reject }) => reject(error))
+    return []
   }
 }
 
-async function finishAlone({ context, message, resolve, reject }: Waiting): Promise<void> {
-  try {
-    resolve(await sendAlone(context, message))
-  } catch (error) {
-    reject(error)
-  }
-}
-
-/** False for one that must be sent alone. */
-function settle({ context, resolve }: Waiting, outcome: Outcome): boolean {
-  if (!outcome) return false
-  setRateHeaders(context, outcome.rate.split(','))
-  resolve(JSON.stringify(outcome.answer))
-  return true
-}
+const finish = ({ context, message, resolve, reject }: Waiting): Promise<void> =>
+  sendItself(context, message).then(resolve, reject)

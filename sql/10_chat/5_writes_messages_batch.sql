@@ -1,8 +1,8 @@
--- Chat: a batch of messages of several callers in one transaction. Most of what one costs is the
--- same for many. The functions collect what comes at once (functions/_shared/store-message.ts).
+-- Chat: texts of several callers in one transaction. Most of what one costs is the same for many. The
+-- functions collect what comes at once (functions/_shared/store-message.ts).
 --
--- Only what goes through at once is sent here. Whatever else there is to say of a message, a refusal
--- or that it was sent before, api.send_message says of it alone.
+-- Only what goes through at once is sent here. What has to wait for somebody, and whatever else there
+-- is to say, a refusal or that it was sent before, api.send_message does and says of it alone.
 
 create type private.sent_text as (
   nth bigint, account_id uuid, session_id uuid, conversation_id uuid, client_message_id text,
@@ -10,12 +10,6 @@ create type private.sent_text as (
 );
 comment on type private.sent_text is
   'A text that is being sent with others: its position among them, and how its rate was counted.';
-
-create type private.locked_text as (
-  nth bigint, conversation_id uuid, sender_id uuid, client_message_id text, body text
-);
-comment on type private.locked_text is
-  'A text of an identity that may act, whose account and conversation are locked.';
 
 create function private.count_texts(messages jsonb) returns private.sent_text[]
   language plpgsql
@@ -47,75 +41,32 @@ $$;
 comment on function private.count_texts is
   'Counts the rate of each text, and leaves out those whose rate is used up.';
 
-create function private.lock_texts(texts private.sent_text[]) returns private.locked_text[]
+create function private.lock_texts(texts private.sent_text[]) returns private.sent_message[]
   language plpgsql
   set search_path = ''
-  set join_collapse_limit = 1 -- as written: to plan ten tables in every order takes 4 ms
+  set join_collapse_limit = 1 -- these two as in store_messages
+  set plan_cache_mode = 'force_generic_plan'
 as $$
 begin
-  -- As lock_identity and store_message find them, but waiting for nobody.
+  -- As lock_identity and write_message find them, but waiting for nobody.
   return array(
-    select row(sent.nth, conversations.id, accounts.active_identity_id, sent.client_message_id,
-      sent.body)::private.locked_text
+    select row(conversations.id, accounts.active_identity_id, sent.client_message_id, 'text',
+      sent.body, null, null)::private.sent_message
     from unnest(texts) as sent
     join public.accounts on accounts.id = sent.account_id
     join auth.sessions on sessions.user_id = accounts.id and sessions.id = sent.session_id
     join public.participants on participants.conversation_id = sent.conversation_id
       and participants.identity_id = accounts.active_identity_id
     join public.conversations on conversations.id = participants.conversation_id
-    where private.may_act(accounts)
+    where private.may_act(accounts) and private.message_problem('text', sent.body) is null
     for share of accounts skip locked
     for no key update of conversations skip locked
   );
 end
 $$;
 comment on function private.lock_texts is
-  'Those texts whose senders may act, with accounts and conversations locked; what somebody else '
-  'has locked is left out.';
-
-create function private.store_texts(texts private.locked_text[])
-  returns private.message_delivery[]
-  language plpgsql
-  set search_path = ''
-  set join_collapse_limit = 1 -- as written: to plan ten tables in every order takes 4 ms
-as $$
-declare
-  deliveries private.message_delivery[];
-begin
-  with ready as materialized (
-    select sent.*, ends
-    from unnest(texts) as sent
-    cross join lateral private.message_ends(sent.conversation_id, sent.sender_id) as ends
-    where ends.may_be_written_to and private.message_problem('text', sent.body) is null
-      and not exists (
-        select from public.messages
-        where messages.conversation_id = sent.conversation_id
-          and messages.sender_identity_id = sent.sender_id
-          and messages.client_message_id = sent.client_message_id
-      )
-  ), numbered as (
-    update public.conversations set last_seq = conversations.last_seq + 1
-    from ready where conversations.id = ready.conversation_id
-    returning conversations.id, conversations.last_seq
-  ), stored as (
-    insert into public.messages (
-      conversation_id, sender_identity_id, seq, client_message_id, type, body)
-    select ready.conversation_id, ready.sender_id, numbered.last_seq, ready.client_message_id,
-      'text', ready.body
-    from ready join numbered on numbered.id = ready.conversation_id
-    returning messages
-  )
-  select array_agg(
-    row(stored.messages, private.message_json(stored.messages), ready.ends)
-      ::private.message_delivery)
-  into deliveries
-  from stored join ready on ready.conversation_id = (stored.messages).conversation_id;
-  return deliveries;
-end
-$$;
-comment on function private.store_texts is
-  'Stores texts of different conversations that are locked, and leaves them to be delivered. Those '
-  'that store_message would refuse, or has stored before, are left out.';
+  'Those texts that may be sent, whose senders may act, with accounts and conversations locked; what '
+  'somebody else has locked is left out.';
 
 create function private.send_messages(messages jsonb) returns json
   language plpgsql
@@ -126,8 +77,7 @@ as $$
 declare
   -- Rates come before all locks, as always: nobody waits for one who holds a conversation.
   counted private.sent_text[] := private.count_texts(messages);
-  locked private.locked_text[] := private.lock_texts(counted);
-  deliveries private.message_delivery[] := private.store_texts(locked);
+  deliveries private.message_delivery[] := private.store_messages(private.lock_texts(counted));
 begin
   if cardinality(counted) > coalesce(cardinality(deliveries), 0) then
     perform private.uncount_hit('messages', sent.account_id::text, sent.hit)
@@ -145,7 +95,7 @@ begin
     select json_agg(
       case when delivery.message_json is not null then json_build_object(
         'rate', sent.rate,
-        'answer', json_build_object('created', true, 'message', delivery.message_json))
+        'answer', json_build_object('created', true, 'message', delivery.message_json)::text)
       end
       order by series.nth)
     from generate_series(1, jsonb_array_length(messages)) as series (nth)
@@ -158,6 +108,6 @@ end
 $$;
 comment on function private.send_messages is
   'Sends texts of different accounts in different conversations. Gives for each, in their order, '
-  '{answer, rate} as api.send_message does, or null for one that must be sent by it.';
+  '{answer, rate}, the text that api.send_message gives, or null for one that must be sent by it.';
 
 grant execute on function private.send_messages to backend;

@@ -28,7 +28,7 @@ const forgotten: Record<string, string> = {
   '_shared/db.ts reservePool': 'connections, which are made anew',
   '_shared/store-message.ts waiting': 'requests of this worker',
   '_shared/store-message.ts onTheirWay': 'requests of this worker',
-  '_shared/store-message.ts newest': 'one of them',
+  '_shared/store-message.ts newest': 'some of them',
   '_shared/timeout.ts clock': 'runs while somebody waits',
   '_shared/timeout.ts waiting': 'requests of this worker',
   'api/billing/routes-payments.ts verifiedEvents': 'within one request',
