@@ -32,8 +32,8 @@ if (!Number.isInteger(count) || count < 1000) {
 }
 
 const sizes = values.sizes.split(',').map(Number)
-if (sizes.length !== 2 || sizes.some((size) => !Number.isInteger(size) || size < 1000)) {
-  console.error('--sizes takes two whole numbers of listings, each 1000 or more.')
+if (sizes.length > 2 || sizes.some((size) => !Number.isInteger(size) || size < 1000)) {
+  console.error('--sizes takes one or two whole numbers of listings, each 1000 or more.')
   process.exit(1)
 }
 

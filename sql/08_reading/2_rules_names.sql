@@ -28,41 +28,50 @@ end
 $$;
 comment on function private.name_phrases is 'The ways in which a name is typed.';
 
-create function private.update_reading_names() returns trigger
+create function private.update_names() returns trigger
   language plpgsql
-  security definer -- writes a closed table
+  security definer -- writes closed tables
   set search_path = ''
 as $$
 declare
   named jsonb := to_jsonb(coalesce(new, old));
   read_field text := coalesce(named ->> 'vocabulary', tg_argv[0]);
   code text := coalesce(named ->> 'code', named ->> 'id');
+  names text[] := array[named ->> 'name_ar', named ->> 'name_en', named ->> 'alias_ar',
+    named ->> 'text_ar', named ->> 'text_en'];
 begin
   delete from private.reading_words
   where reading_words.is_name and reading_words.field = read_field and reading_words.value = code;
-  if tg_op <> 'DELETE' then
+  delete from private.search_names where search_names.term = read_field || ':' || code;
+  if tg_op = 'DELETE' then
+    return null;
+  end if;
+  insert into private.search_names (word, term)
+  select unnest(private.search_words(array_to_string(names, ' '))), read_field || ':' || code;
+  if read_field <> 'usage' then
     insert into private.reading_words (phrase, field, value, is_name)
     select distinct way, read_field, code, true
-    from jsonb_each_text(named) as name
-    cross join lateral unnest(private.name_phrases(name.value)) as way
-    where name.key in ('name_ar', 'name_en', 'alias_ar', 'text_ar', 'text_en')
+    from unnest(names) as name
+    cross join lateral unnest(private.name_phrases(name)) as way
     on conflict (phrase, field, value) do update set is_name = true;
   end if;
   return null;
 end
 $$;
-comment on function private.update_reading_names is
-  'Keeps the names of places and kinds among private.reading_words.';
+comment on function private.update_names is
+  'Keeps the names of places and kinds among private.reading_words, and the words of these and of '
+  'usages in private.search_names: a name changed in Studio is found at once, without touching a '
+  'listing.';
 
-create trigger areas_are_read
+create trigger areas_are_known_by_name
   after insert or update or delete on public.areas
-  for each row execute function private.update_reading_names('area');
-create trigger governorates_are_read
+  for each row execute function private.update_names('area');
+create trigger governorates_are_known_by_name
   after insert or update or delete on public.governorates
-  for each row execute function private.update_reading_names('governorate');
-create trigger kinds_are_read
+  for each row execute function private.update_names('governorate');
+create trigger kinds_and_usages_are_known_by_name
   after insert or update on public.vocabularies
-  for each row when (new.vocabulary = 'kind') execute function private.update_reading_names();
-create trigger kinds_are_no_longer_read
+  for each row when (new.vocabulary in ('kind', 'usage')) execute function private.update_names();
+create trigger kinds_and_usages_are_forgotten
   after delete on public.vocabularies
-  for each row when (old.vocabulary = 'kind') execute function private.update_reading_names();
+  for each row when (old.vocabulary in ('kind', 'usage')) execute function private.update_names();

@@ -1,20 +1,5 @@
 -- The search document of a listing: what a search compares.
 
-create function private.search_bucket(amount numeric) returns integer
-  language plpgsql
-  immutable
-  strict -- an unknown amount is in no bucket
-  parallel safe
-  set search_path = ''
-as $$
-begin
-  return floor(10 * log(greatest(amount, 1)::double precision));
-end
-$$;
-comment on function private.search_bucket is
-  'The number of the bucket of an amount, each a quarter wider than the one before: a term of the '
-  'text index.';
-
 create function private.search_block(block text) returns text
   language plpgsql
   immutable
@@ -63,13 +48,10 @@ begin
     'governorate:' || property.governorate_id,
     'area:' || property.area_id,
     'furnished:' || property.furnished,
-    'floor:' || property.floor_no,
     'plot:' || property.plot_position,
     'block:' || answer.block,
-    'price:' || private.search_bucket(property.price),
-    'size:' || private.search_bucket(property.area_m2),
-    case when property.is_direct then 'is:direct' end,
-    case when property.owner_verified then 'is:verified' end
+    case when property.is_direct then 'direct:true' end,
+    case when property.owner_verified then 'verified:true' end
   ], null)
     || array(select 'bedrooms:' || n from generate_series(1, least(property.bedrooms, 10)) as n)
     || array(select 'bathrooms:' || n from generate_series(1, least(property.bathrooms, 10)) as n));

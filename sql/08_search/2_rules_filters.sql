@@ -34,37 +34,40 @@ comment on type private.search_filters is
 
 create view private.search_filter_rules with (security_invoker = true) as
   select * from (values
-    ('type', 'type', 'type', '=', null, null, null, null, true),
-    ('kinds', 'codes', 'kind', '= any', 'kind', null, null, null, true),
-    ('usage', 'code', 'usage', '=', 'usage', null, null, null, false),
-    ('governorateIds', 'codes', 'governorate_id', '= any', 'governorate', null, null, null, true),
-    ('areaIds', 'codes', 'area_id', '= any', 'area', null, null, null, true),
-    ('priceMin', 'number', 'price', '>=', null, 0, 99999999999.999, null, true),
-    ('priceMax', 'number', 'price', '<=', null, 0, 99999999999.999, null, true),
-    ('areaM2Min', 'number', 'area_m2', '>=', null, 0, 10000000, null, true),
-    ('areaM2Max', 'number', 'area_m2', '<=', null, 0, 10000000, null, true),
-    ('bedroomsMin', 'integer', 'bedrooms', '>=', null, 0, 100, null, true),
-    ('bathroomsMin', 'integer', 'bathrooms', '>=', null, 0, 100, null, true),
-    ('furnished', 'codes', 'furnished', '= any', 'furnished', null, null, null, true),
-    ('isDirect', 'boolean', 'is_direct', '=', null, null, null, null, false),
-    ('verifiedOnly', 'boolean', 'owner_verified', '>=', null, null, null, null, false),
-    ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true),
-    ('bbox', 'box', null, null, null, null, null, null, false),
-    ('near', 'circle', null, null, null, null, null, null, false),
-    ('companyId', 'uuid', 'owner_identity_id', '=', null, null, null, 'company', false),
-    ('requestYearMin', 'integer', 'request_year', '>=', null, 1950, 2100, 'exchange', false),
-    ('requestYearMax', 'integer', 'request_year', '<=', null, 1950, 2100, 'exchange', false),
-    ('floorMin', 'integer', 'floor_no', '>=', null, -10, 200, null, false),
-    ('floorMax', 'integer', 'floor_no', '<=', null, -10, 200, null, false),
-    ('plotPosition', 'codes', 'plot_position', '= any', 'plot_position', null, null, null, false),
-    ('block', 'block', 'block', '=', null, null, null, null, false)
+    ('type', 'type', 'type', '=', null, null, null, null, true, 'type'),
+    ('kinds', 'codes', 'kind', '= any', 'kind', null, null, null, true, 'kind'),
+    ('usage', 'code', 'usage', '=', 'usage', null, null, null, false, 'usage'),
+    ('governorateIds', 'codes', 'governorate_id', '= any', 'governorate', null, null, null, true,
+      'governorate'),
+    ('areaIds', 'codes', 'area_id', '= any', 'area', null, null, null, true, 'area'),
+    ('priceMin', 'number', 'price', '>=', null, 0, 99999999999.999, null, true, null),
+    ('priceMax', 'number', 'price', '<=', null, 0, 99999999999.999, null, true, null),
+    ('areaM2Min', 'number', 'area_m2', '>=', null, 0, 10000000, null, true, null),
+    ('areaM2Max', 'number', 'area_m2', '<=', null, 0, 10000000, null, true, null),
+    ('bedroomsMin', 'integer', 'bedrooms', '>=', null, 0, 100, null, true, 'bedrooms'),
+    ('bathroomsMin', 'integer', 'bathrooms', '>=', null, 0, 100, null, true, 'bathrooms'),
+    ('furnished', 'codes', 'furnished', '= any', 'furnished', null, null, null, true, 'furnished'),
+    ('isDirect', 'boolean', 'is_direct', '=', null, null, null, null, false, 'direct'),
+    ('verifiedOnly', 'boolean', 'owner_verified', '>=', null, null, null, null, false, 'verified'),
+    ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true, null),
+    ('bbox', 'box', null, null, null, null, null, null, false, null),
+    ('near', 'circle', null, null, null, null, null, null, false, null),
+    ('companyId', 'uuid', 'owner_identity_id', '=', null, null, null, 'company', false, null),
+    ('requestYearMin', 'integer', 'request_year', '>=', null, 1950, 2100, 'exchange', false, null),
+    ('requestYearMax', 'integer', 'request_year', '<=', null, 1950, 2100, 'exchange', false, null),
+    ('floorMin', 'integer', 'floor_no', '>=', null, -10, 200, null, false, null),
+    ('floorMax', 'integer', 'floor_no', '<=', null, -10, 200, null, false, null),
+    ('plotPosition', 'codes', 'plot_position', '= any', 'plot_position', null, null, null, false,
+      'plot'),
+    ('block', 'block', 'block', '=', null, null, null, null, false, 'block')
   ) as rule (
-    name, form, compared, comparison, vocabulary, lowest, highest, strategy, is_indexed
+    name, form, compared, comparison, vocabulary, lowest, highest, strategy, is_indexed, term
   );
 comment on view private.search_filter_rules is
   'Every filter: its name in JSON; its form, with the vocabulary of its codes and the bounds of its '
   'numbers; the column of private.search_documents that is compared with it, and how; the strategy '
-  'that alone has it; whether the indexes of the newest hold that column.';
+  'that alone has it; whether the indexes of the newest hold that column; the term by which the text '
+  'index finds it.';
 
 create function private.parse_bbox(value jsonb, out clean jsonb, out problem text)
   language plpgsql
@@ -72,23 +75,18 @@ create function private.parse_bbox(value jsonb, out clean jsonb, out problem tex
   set search_path = ''
 as $$
 declare
-  min_lng numeric;
-  min_lat numeric;
-  max_lng numeric;
-  max_lat numeric;
+  box numeric[];
 begin
   problem := 'bbox_invalid';
   if jsonb_typeof(value) <> 'array' or jsonb_array_length(value) <> 4
     or value @? '$[*] ? (@.type() <> "number")' then
     return;
   end if;
-  min_lng := greatest((value -> 0)::numeric, 46.50);
-  min_lat := greatest((value -> 1)::numeric, 28.45);
-  max_lng := least((value -> 2)::numeric, 48.80);
-  max_lat := least((value -> 3)::numeric, 30.15);
+  box := array[greatest((value -> 0)::numeric, 46.50), greatest((value -> 1)::numeric, 28.45),
+    least((value -> 2)::numeric, 48.80), least((value -> 3)::numeric, 30.15)];
   -- Inverted boxes stay inverted when cut, and boxes outside Kuwait become inverted.
-  if min_lng <= max_lng and min_lat <= max_lat then
-    clean := jsonb_build_array(min_lng, min_lat, max_lng, max_lat);
+  if box[1] <= box[3] and box[2] <= box[4] then
+    clean := to_jsonb(box);
     problem := null;
   end if;
 end
@@ -217,6 +215,8 @@ declare
 begin
   if jsonb_typeof(filters) is distinct from 'object' then
     perform private.refuse_field('', 'invalid');
+  elsif filters = '{}' then
+    return jsonb_populate_record(null::private.search_filters, filters);
   end if;
   select
     coalesce(jsonb_object_agg(given.name, parsed.clean), '{}'),
@@ -231,66 +231,25 @@ begin
     select case when rule.name is null or rule.strategy <> parse_search_filters.strategy
       then 'filter_unknown' else parsed.problem end as problem
   ) as found;
-  perform private.refuse_search(problems);
-  select jsonb_agg(jsonb_build_object('path', low.name, 'code', 'range_invalid'))
-  into problems
-  from private.search_filter_rules as low
-  where low.name ~ 'Min$'
-    and (clean ->> low.name)::numeric > (clean ->> regexp_replace(low.name, 'Min$', 'Max'))::numeric;
-  perform private.refuse_search(problems);
+  problems := coalesce(problems, (
+    select jsonb_agg(jsonb_build_object('path', low.name, 'code', 'range_invalid'))
+    from jsonb_object_keys(clean) as low (name)
+    where low.name like '%Min'
+      and (clean ->> low.name)::numeric > (clean ->> replace(low.name, 'Min', 'Max'))::numeric
+  ));
+  if problems is not null then
+    perform private.refuse(422, coalesce((
+      select code from unnest('{filter_unknown,bbox_invalid,range_invalid}'::text[]) as code
+      where problems @> jsonb_build_array(jsonb_build_object('code', code))
+      limit 1
+    ), 'validation_failed'), jsonb_build_object('fields', problems));
+  end if;
   return jsonb_populate_record(null::private.search_filters, clean);
 end
 $$;
 comment on function private.parse_search_filters is
   'The filters of a search or of the map (strategy map). 422 filter_unknown, range_invalid, '
-  'bbox_invalid or validation_failed.';
-
-create function private.refuse_search(problems jsonb) returns void
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  if jsonb_array_length(problems) > 0 then
-    perform private.refuse(422, case
-      when problems @> '[{"code":"filter_unknown"}]' then 'filter_unknown'
-      when problems @> '[{"code":"bbox_invalid"}]' then 'bbox_invalid'
-      when problems @> '[{"code":"range_invalid"}]' then 'range_invalid'
-      else 'validation_failed'
-    end, jsonb_build_object('fields', problems));
-  end if;
-end
-$$;
-comment on function private.refuse_search is
-  '422 with what is wrong with each filter; a code of the table wins over validation_failed.';
-
-create function private.checked_search_filters(filters jsonb, strategy text)
-  returns private.search_filters
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  wanted private.search_filters;
-begin
-  -- Whatever is more than a number or one code is parsed.
-  if filters ?| '{postedSince,bbox,near,companyId,requestYearMin,requestYearMax,block}'
-    or filters @? 'strict $.* ? (@.type() == "array" && @.size() != 1)'
-    or jsonb_typeof(filters -> 'furnished') = 'string' then
-    return private.parse_search_filters(filters, strategy);
-  end if;
-  wanted := jsonb_populate_record(null::private.search_filters, filters);
-  if wanted."priceMin" > wanted."priceMax" or wanted."areaM2Min" > wanted."areaM2Max"
-    or wanted."floorMin" > wanted."floorMax"
-    or greatest(scale(wanted."priceMin"), scale(wanted."priceMax"), scale(wanted."areaM2Min"),
-      scale(wanted."areaM2Max")) > 3 then
-    return private.parse_search_filters(filters, strategy);
-  end if;
-  return wanted;
-end
-$$;
-comment on function private.checked_search_filters is
-  'Filters whose form the facade has checked, as private.parse_search_filters gives them, for a tenth '
-  'of its time. A code may be unknown: then nothing is found, see private.search.';
+  'bbox_invalid or validation_failed, where each filter has its own code.';
 
 create function private.search_conditions(
   strategy text, wanted private.search_filters, out conditions text, out is_indexed boolean
@@ -308,7 +267,8 @@ begin
         'search_documents.lng between (($1).bbox)[1] and (($1).bbox)[3] and '
         'search_documents.lat between (($1).bbox)[2] and (($1).bbox)[4]'
       when 'circle' then
-        '(search_documents.place operator(extensions.<->) private.search_center($1)) '
+        '(search_documents.place operator(extensions.<->) '
+        'private.earth_point((($1).near)[1], (($1).near)[2])) '
         '<= 12742.0176 * sin((($1).near)[3] / 12742.0176)'
       else format('search_documents.%I %s (($1).%I)', rule.compared, rule.comparison, rule.name)
     end, ' and '),
@@ -338,55 +298,27 @@ comment on function private.search_conditions is
   'filters as $1, made of constant pieces: nothing that a caller sent is in it. Indexed: the indexes of '
   'the newest hold all of it.';
 
-create function private.search_buckets(name text, low numeric, high numeric) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-begin
-  return (
-    select '(' || string_agg(private.quote_lexeme(name || ':' || bucket), '|') || ')'
-    from generate_series(private.search_bucket(low), private.search_bucket(high)) as bucket
-  );
-end
-$$;
-comment on function private.search_buckets is
-  'The terms of the buckets between two amounts; null when one of them is missing.';
-
 create function private.search_terms(wanted private.search_filters) returns tsquery
   language plpgsql
   immutable
   set search_path = ''
 as $$
+declare
+  given constant jsonb := to_jsonb(wanted);
 begin
-  -- Codes were found in their vocabularies when the filters were parsed.
-  return nullif(concat_ws('&',
-    private.quote_lexeme('type:' || wanted.type),
-    (select '(' || string_agg(private.quote_lexeme('kind:' || code), '|') || ')'
-      from unnest(wanted.kinds) as code),
-    private.quote_lexeme('usage:' || wanted.usage),
-    (select '(' || string_agg(private.quote_lexeme('governorate:' || code), '|') || ')'
-      from unnest(wanted."governorateIds") as code),
-    (select '(' || string_agg(private.quote_lexeme('area:' || code), '|') || ')'
-      from unnest(wanted."areaIds") as code),
-    (select '(' || string_agg(private.quote_lexeme('furnished:' || code), '|') || ')'
-      from unnest(wanted.furnished) as code),
-    (select '(' || string_agg(private.quote_lexeme('plot:' || code), '|') || ')'
-      from unnest(wanted."plotPosition") as code),
-    private.quote_lexeme('block:' || wanted.block),
-    -- Of a wide range the terms would be most floors that there are.
-    case when wanted."floorMax" - wanted."floorMin" <= 20 then (
-      select '(' || string_agg(private.quote_lexeme('floor:' || floor_no), '|') || ')'
-      from generate_series(wanted."floorMin"::integer, wanted."floorMax") as floor_no) end,
-    private.search_buckets('price', wanted."priceMin", wanted."priceMax"),
-    private.search_buckets('size', wanted."areaM2Min", wanted."areaM2Max"),
-    case when wanted."isDirect" then '''is:direct''' end,
-    case when wanted."verifiedOnly" then '''is:verified''' end,
-    case when wanted."bedroomsMin" > 0 then
-      private.quote_lexeme('bedrooms:' || least(wanted."bedroomsMin", 10)) end,
-    case when wanted."bathroomsMin" > 0 then
-      private.quote_lexeme('bathrooms:' || least(wanted."bathroomsMin", 10)) end
-  ), '')::tsquery;
+  -- Codes were found in their vocabularies when the filters were parsed. Of rooms a document has a
+  -- term for each number up to its own.
+  return (
+    select string_agg('(' || (
+      select string_agg(private.quote_lexeme(rule.term || ':' || case rule.form
+        when 'integer' then least(code::integer, 10)::text else code end), '|')
+      from jsonb_array_elements_text(
+        case rule.form when 'codes' then asked.value else jsonb_build_array(asked.value) end) as code
+    ) || ')', '&')
+    from private.search_filter_rules as rule
+    cross join lateral (select given -> rule.name) as asked (value)
+    where rule.term is not null and asked.value not in ('null', 'false', '0')
+  )::tsquery;
 end
 $$;
 comment on function private.search_terms is

@@ -17,18 +17,6 @@ comment on function private.earth_point is
   'A place as a point in space, in km from the centre of the earth. The straight line between two '
   'such points grows with the distance over ground, so an index can sort by distance exactly.';
 
-create function private.search_center(wanted private.search_filters) returns extensions.cube
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
-as $$
-begin
-  return private.earth_point(wanted.near[1], wanted.near[2]);
-end
-$$;
-comment on function private.search_center is 'The centre of near.';
-
 create function private.search_rectangle(wanted private.search_filters) returns double precision[]
   language plpgsql
   immutable

@@ -33,7 +33,6 @@ comment on function private.word_writer is
 create function private.similar_words(word text) returns text[]
   language plpgsql
   stable
-  security definer -- reads closed tables
   set search_path = ''
 as $$
 declare
@@ -85,11 +84,9 @@ comment on function private.similar_words is
 create function private.search_query(words text[], guessing boolean default false) returns tsquery
   language plpgsql
   stable
-  security definer -- reads closed tables
   set search_path = ''
 as $$
 declare
-  words_in_doubt text[];
   guessable text[];
   wanted text;
   readings text[];
@@ -98,22 +95,15 @@ begin
   if guessing then
     -- A name is meant as it stands, and what many write is no slip of the pen, unless it is all that
     -- there is to guess at.
-    words_in_doubt := array(
-      select given.word from unnest(words) as given (word)
-      where given.word ~ '^[^0-9]{3,}$' and not exists (
-        select from private.search_names where search_names.word = given.word
-      )
+    select coalesce(
+      array_agg(given.word) filter (where known.word is null), array_agg(given.word))
+    into guessable
+    from unnest(words) as given (word)
+    left join private.search_vocabulary as known
+      on known.word = given.word and known.listings >= 16
+    where given.word ~ '^[^0-9]{3,}$' and not exists (
+      select from private.search_names where search_names.word = given.word
     );
-    guessable := array(
-      select given.word from unnest(words_in_doubt) as given (word)
-      where not exists (
-        select from private.search_vocabulary
-        where search_vocabulary.word = given.word and search_vocabulary.listings >= 16
-      )
-    );
-    if guessable = '{}' then
-      guessable := words_in_doubt;
-    end if;
   end if;
   foreach wanted in array words loop
     readings := array[wanted];

@@ -9,35 +9,38 @@ create function private.both_filters(
   set search_path = ''
 as $$
 declare
-  read constant private.search_filters :=
-    jsonb_populate_record(null::private.search_filters, understood);
+  own constant jsonb := jsonb_strip_nulls(to_jsonb(given));
+  joined jsonb;
 begin
   wanted := given;
   conflicts := '{}';
   if understood = '{}' then
     return;
   end if;
-  wanted.type := coalesce(given.type, read.type);
-  wanted."priceMin" := greatest(given."priceMin", read."priceMin");
-  wanted."priceMax" := least(given."priceMax", read."priceMax");
-  wanted."areaM2Min" := greatest(given."areaM2Min", read."areaM2Min");
-  wanted."areaM2Max" := least(given."areaM2Max", read."areaM2Max");
-  wanted."bedroomsMin" := greatest(given."bedroomsMin", read."bedroomsMin");
-  wanted."floorMin" := greatest(given."floorMin", read."floorMin");
-  wanted."floorMax" := least(given."floorMax", read."floorMax");
-  wanted.furnished := case when num_nulls(given.furnished, read.furnished) > 0
-    then coalesce(given.furnished, read.furnished) else array(
-      select code from unnest(given.furnished) as code where code = any (read.furnished)) end;
-  conflicts := array_remove(array[
-    case when given.type <> read.type then 'type' end,
-    case when given."priceMin" > read."priceMax" then 'priceMin' end,
-    case when given."priceMax" < read."priceMin" then 'priceMax' end,
-    case when given."areaM2Min" > read."areaM2Max" then 'areaM2Min' end,
-    case when given."areaM2Max" < read."areaM2Min" then 'areaM2Max' end,
-    case when given."floorMin" > read."floorMax" then 'floorMin' end,
-    case when given."floorMax" < read."floorMin" then 'floorMax' end,
-    case when wanted.furnished = '{}' then 'furnished' end
-  ], null);
+  select
+    jsonb_object_agg(read.name, case rule.comparison
+      when '>=' then greatest(own -> read.name, read.value)
+      when '<=' then least(own -> read.name, read.value)
+      when '= any' then (
+        select coalesce(jsonb_agg(code), '[]')
+        from jsonb_array_elements(coalesce(own -> read.name, read.value)) as code
+        where read.value @> code)
+      else coalesce(own -> read.name, read.value)
+    end),
+    array_remove(array_agg(case rule.comparison
+      when '>=' then case when own -> opposite.name < read.value then opposite.name end
+      when '<=' then case when own -> opposite.name > read.value then opposite.name end
+      when '= any' then case when not own -> read.name ?| array(
+        select jsonb_array_elements_text(read.value)) then read.name end
+      else case when own -> read.name <> read.value then read.name end
+    end), null)
+  into joined, conflicts
+  from jsonb_each(understood) as read (name, value)
+  join private.search_filter_rules as rule on rule.name = read.name
+  cross join lateral (select case rule.comparison
+    when '>=' then replace(read.name, 'Min', 'Max') else replace(read.name, 'Max', 'Min')
+  end) as opposite (name);
+  wanted := jsonb_populate_record(given, joined);
 end
 $$;
 comment on function private.both_filters is
@@ -53,12 +56,10 @@ create function private.fitting_listings(
 as $$
 declare
   exact constant tsquery := private.reading_query(reading);
-  hits record;
 begin
-  hits := private.find_listings(strategy, private.default_sort(strategy),
+  return (private.find_listings(strategy, private.default_sort(strategy),
     jsonb_populate_record(null::private.search_filters, reading.filters),
-    coalesce(exact && alike, exact, alike), null, null, null, null, most);
-  return hits.ids;
+    coalesce(exact && alike, exact, alike), null, null, null, null, most)).ids;
 end
 $$;
 comment on function private.fitting_listings is

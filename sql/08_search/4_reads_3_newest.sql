@@ -48,7 +48,6 @@ create function private.newest_listings(
 )
   language plpgsql
   stable
-  security definer -- reads a closed table
   set search_path = ''
   set plan_cache_mode = force_generic_plan
 as $$

@@ -29,46 +29,117 @@ comment on function private.require_sort is
   '422 where a search cannot have this order: drop_desc is for deals, ends_at for auctions, '
   'distance needs near.';
 
-create function private.find_by_words(
-  strategy text, sort text, reading private.search_reading, wanted private.search_filters,
-  fitting uuid[], place jsonb, page_size integer,
-  out ids uuid[], out keys text[], out few uuid[], out exact_count integer
+create function private.first_hits(
+  strategy text, sort text, given private.search_filters, q text, literal boolean, size integer,
+  out ids uuid[], out keys text[], out reading private.search_reading, out guess tsquery,
+  out understood jsonb
 )
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  is_first constant boolean := place is null;
+  is_narrowed constant boolean := not (given is null); -- "is not null" would ask for every filter
+  read private.reading;
+  together record;
+  exact tsquery;
+  hits record;
+  fitting uuid[]; -- those that fit the query, 5 at most
+  relaxed record;
+  lost text[] := '{}';
+begin
+  if literal then
+    reading := row('[]', private.search_words(q), '{}', 0);
+  else
+    read := private.read_query(q, strategy);
+    -- Of a single word nothing can be left out.
+    reading := row(read.clauses || coalesce(read.block, '[]'), read.words, read.filters,
+      case when cardinality(read.words) = 1 and read.clauses = '[]' and read.block is null
+        and read.filters = '{}' then 0 end);
+  end if;
+  loop
+    together := private.both_filters(given, reading.filters);
+    exact := private.reading_query(reading);
+    ids := '{}';
+    exit when read.strategy is not null;
+    if together.conflicts = '{}' then
+      hits := private.find_listings(
+        strategy, sort, together.wanted, exact, null, null, null, null, size);
+      ids := hits.ids;
+      keys := hits.keys;
+    end if;
+    -- Whether something is left out and whether similar words count depends on the query and the
+    -- strategy alone: if filters beside it did, one more of them could find more.
+    fitting := case
+      when is_narrowed and cardinality(ids) < 5 and (ids = '{}' or reading.words <> '{}')
+      then private.fitting_listings(strategy, reading, 5) else ids end;
+    exit when fitting <> '{}' or reading.step is not null;
+    relaxed := private.relaxed_reading(strategy, reading, read.block);
+    reading := relaxed.reading;
+    lost := relaxed.lost;
+    exit when reading.step = 0;
+  end loop;
+  reading.step := coalesce(reading.step, 0);
+  if cardinality(fitting) < 5 and together.conflicts = '{}' and reading.words <> '{}' then
+    guess := nullif(private.reading_query(reading, true), exact);
+  end if;
+  if not literal then
+    understood := private.understood(read, reading, lost, together.conflicts);
+  end if;
+end
+$$;
+comment on function private.first_hits is
+  'The first listings of a search for words, and what was read in these in the end; the guess is what '
+  'follows, with similar words, where fewer than 5 fit the query.';
+
+create function private.page_of_words(
+  strategy text, sort text, given private.search_filters, q text, literal boolean, place jsonb,
+  page_size integer,
+  out ids uuid[], out keys text[], out similar_from integer, out understood jsonb,
+  out next_place jsonb
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
   guessed constant boolean := coalesce((place ->> 'guessed')::boolean, false);
   after_key constant text := place ->> 'key';
   after_id constant uuid := place ->> 'id';
+  first record;
+  reading private.search_reading;
+  wanted private.search_filters;
   guess tsquery;
+  few uuid[]; -- all that fit exactly, where others follow
   hits record;
+  exact_count integer;
 begin
   ids := '{}';
   keys := '{}';
-  if place ? 'few' then
-    few := array(select jsonb_array_elements_text(place -> 'few'));
+  if place is null then
+    -- However short the page, it has to show whether 5 match.
+    first := private.first_hits(strategy, sort, given, q, literal, greatest(page_size + 1, 5));
+    ids := first.ids;
+    keys := first.keys;
+    reading := first.reading;
+    guess := first.guess;
+    few := case when guess is not null then ids end;
+    understood := first.understood;
+  else
+    reading := private.cursor_reading(place);
+    if place ? 'few' then
+      few := array(select jsonb_array_elements_text(place -> 'few'));
+      guess := private.reading_query(reading, true);
+    end if;
   end if;
-  if not guessed then
-    hits := private.find_listings(strategy, sort, wanted, private.reading_query(reading),
-      coalesce(few, case when cardinality(fitting) < 5 then fitting end), null, after_key, after_id,
-      -- The first page, however short, has to show whether 5 match.
-      greatest(page_size + 1, case when is_first then 5 end));
+  wanted := (private.both_filters(given, reading.filters)).wanted;
+  if place is not null and not guessed then
+    hits := private.find_listings(strategy, sort, wanted, private.reading_query(reading), few, null,
+      after_key, after_id, page_size + 1);
     ids := hits.ids;
     keys := hits.keys;
   end if;
   exact_count := cardinality(ids);
-  if reading.words = '{}' or exact_count = 0 and reading.step is null then
-    return; -- There is nothing to guess at, or first something may be left out.
-  end if;
-  if few is not null or is_first and cardinality(coalesce(fitting, ids)) < 5 then
-    guess := private.reading_query(reading, true);
-    if is_first and guess <> private.reading_query(reading) then
-      few := ids;
-    end if;
-  end if;
   if few is not null and exact_count <= page_size then
     hits := private.find_listings(strategy, sort, wanted, guess, null, few,
       case when guessed then after_key end, case when guessed then after_id end,
@@ -76,111 +147,56 @@ begin
     ids := ids || hits.ids;
     keys := keys || hits.keys;
   end if;
+  next_place := jsonb_strip_nulls(jsonb_build_object('reading', reading, 'few', few,
+    'guessed', case when few is not null then page_size > exact_count end));
+  similar_from := case when reading.step > 0 then 0 when few is not null then exact_count end;
+  if similar_from >= least(cardinality(ids), page_size) then
+    similar_from := null;
+  end if;
 end
 $$;
-comment on function private.find_by_words is
-  'The ids of a page and of one listing more, with their sort keys. When fewer than 5 have the '
-  'words, those are remembered from the first page on, and listings with similar words follow. '
-  'Fitting: 5 that fit the query alone, or all of them; null where these are those of the page.';
+comment on function private.page_of_words is
+  'The ids of a page of a search for words and of one listing more, with their sort keys. When fewer '
+  'than 5 fit, those are remembered from the first page on, and listings with similar words follow.';
 
-create function private.search_page(
-  strategy text, given private.search_filters, q text, sort text, page_cursor text,
-  page_size integer, fields text, literal boolean,
-  out items text, out next_cursor text, out similar_from integer, out understood jsonb
-)
+create function private.search(
+  strategy text, filters jsonb, q text default null, sort text default null,
+  page_cursor text default null, page_size integer default 20, fields text default 'card',
+  literal boolean default false
+) returns text
   language plpgsql
   stable
+  security definer -- row security would keep it from most indexes; see 1_tables.sql
   set search_path = ''
   set extra_float_digits = 1 -- a cursor holds every bit of a distance
 as $$
 declare
-  words text[] := '{}';
+  given constant private.search_filters := private.parse_search_filters(filters, strategy);
+  words text[];
   query text;
   place jsonb;
-  read private.reading;
-  reading private.search_reading;
-  is_narrowed constant boolean := not (given is null); -- "is not null" would ask for every filter
-  fitting uuid[];
-  together record;
-  relaxed record;
-  lost text[] := '{}';
   page record;
   next_place jsonb := '{}';
+  similar_from integer;
+  understood jsonb;
+  next_cursor text;
 begin
-  if q <> '' then
-    if char_length(q) > 200 then
-      perform private.refuse_field('q', 'too_big');
-    end if;
-    words := private.search_words(q);
-  end if;
-  if sort is null then
-    sort := private.default_sort(strategy);
-  else
+  if char_length(q) > 200 then
+    perform private.refuse_field('q', 'too_big');
+  elsif sort is not null then
     perform private.require_sort(strategy, sort, given);
   end if;
+  words := private.search_words(q);
+  sort := coalesce(sort, private.default_sort(strategy));
   query := concat_ws(
     ' ', 'search', strategy, sort, words, given, case when literal then 'literal' end);
-  if page_cursor is not null then
-    place := private.cursor_key(query, page_cursor);
-  end if;
-
+  place := private.cursor_key(query, page_cursor);
   if words <> '{}' then
-    if literal then
-      reading := row('[]', words, '{}', 0);
-    elsif place is not null then
-      reading := private.cursor_reading(place);
-    else
-      read := private.read_query(q, strategy);
-      reading := row(read.clauses || coalesce(read.block, '[]'), read.words, read.filters,
-        -- Of a single word nothing can be left out.
-        case when cardinality(read.words) = 1 and read.clauses = '[]' and read.block is null
-          and read.filters = '{}' then 0 end);
-    end if;
-    together := private.both_filters(given, reading.filters);
-    select '{}'::uuid[] as ids, null::uuid[] as few, 0 as exact_count into page;
-    if place is null and read.strategy is null and is_narrowed and reading.words <> '{}' then
-      -- Whether something is left out and whether similar words count depends on the query and the
-      -- strategy alone: if filters beside it did, one more of them could find more.
-      fitting := private.fitting_listings(strategy, reading, 5);
-    end if;
-    if read.strategy is null and together.conflicts = '{}' then
-      page := private.find_by_words(
-        strategy, sort, reading, together.wanted, fitting, place, page_size);
-    end if;
-    if read.strategy is null and reading.step is null and page.exact_count = 0 then
-      reading.step := 0;
-      if is_narrowed and fitting is null then
-        fitting := private.fitting_listings(strategy, reading, 5);
-      end if;
-      if coalesce(fitting, '{}') = '{}' then
-        relaxed := private.relaxed_reading(strategy, reading, read.block);
-        reading := relaxed.reading;
-        lost := relaxed.lost;
-        together := private.both_filters(given, reading.filters);
-        fitting := case
-          when reading.step = 0 then '{}'::uuid[]
-          when is_narrowed then private.fitting_listings(strategy, reading, 5) end;
-      end if;
-      if together.conflicts = '{}' then
-        page := private.find_by_words(
-          strategy, sort, reading, together.wanted, fitting, place, page_size);
-      end if;
-    end if;
-    if place is null and not literal then
-      understood := private.understood(read, reading, lost, together.conflicts);
-    end if;
-    reading.step := coalesce(reading.step, 0);
-    if cardinality(page.ids) > page_size then
-      next_place := jsonb_strip_nulls(jsonb_build_object(
-        'few', page.few,
-        'guessed', case when page.few is not null then page_size > page.exact_count end,
-        'reading', case when not literal then to_jsonb(reading) end));
-    end if;
-    similar_from := case
-      when reading.step > 0 then 0 when page.few is not null then page.exact_count end;
-    if similar_from >= least(cardinality(page.ids), page_size) then
-      similar_from := null;
-    end if;
+    page := private.page_of_words(
+      strategy, sort, given, q, coalesce(literal, false), place, page_size);
+    similar_from := page.similar_from;
+    understood := page.understood;
+    next_place := page.next_place;
   elsif q ~ '[^[:space:]]' then
     -- A text without letters and digits is in no listing.
     select '{}'::uuid[] as ids into page;
@@ -192,35 +208,10 @@ begin
     next_cursor := private.cursor_of(query, next_place
       || jsonb_build_object('key', page.keys[page_size], 'id', page.ids[page_size]));
   end if;
-  items := private.list_items(page.ids[:page_size], private.identity_id(), fields);
-end
-$$;
-comment on function private.search_page is
-  'A page of a search, its items as JSON text; its strategy, filters and size were checked.';
-
-create function private.search(
-  strategy text, filters jsonb, q text default null, sort text default null,
-  page_cursor text default null, page_size integer default 20, fields text default 'card',
-  literal boolean default false
-) returns text
-  language plpgsql
-  stable
-  security definer -- row security would keep it from most indexes; see 1_tables.sql
-  set search_path = ''
-as $$
-declare
-  page constant record := private.search_page(strategy,
-    private.checked_search_filters(filters, strategy), q, sort, page_cursor, page_size, fields,
-    coalesce(literal, false));
-begin
-  if page.items = '[]' then
-    -- Perhaps there is no such code: whatever has been found has shown that there is.
-    perform private.parse_search_filters(filters, strategy);
-  end if;
-  return '{"items":' || page.items
-    || ',"nextCursor":' || coalesce('"' || page.next_cursor || '"', 'null')
-    || ',"similarFrom":' || coalesce(page.similar_from::text, 'null')
-    || ',"understood":' || coalesce(page.understood::text, 'null') || '}';
+  return '{"items":' || private.list_items(page.ids[:page_size], private.identity_id(), fields)
+    || ',"nextCursor":' || coalesce('"' || next_cursor || '"', 'null')
+    || ',"similarFrom":' || coalesce(similar_from::text, 'null')
+    || ',"understood":' || coalesce(understood::text, 'null') || '}';
 end
 $$;
 comment on function private.search is

@@ -4,56 +4,26 @@
 -- Only the point that is shown is read here (properties.shown_lat): boxes and clusters of the true
 -- one would reveal it. The filters are those that all strategies share (2_rules_filters.sql).
 
-create function private.map_cells(source text, conditions text, zoom integer) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-begin
-  -- Cells begin at 180 degrees west and 90 degrees south.
-  return format($sql$
-    select
-      avg(search_documents.lat) as lat,
-      avg(search_documents.lng) as lng,
-      count(*) as count,
-      min(search_documents.price) as min_price,
-      min(search_documents.lng) as west,
-      min(search_documents.lat) as south,
-      max(search_documents.lng) as east,
-      max(search_documents.lat) as north
-    from %s
-    where %s
-    group by
-      floor((search_documents.lng + 180) / %3$s), floor((search_documents.lat + 90) / %3$s)
-    $sql$, source, conditions, 360 / 2 ^ (zoom + 2));
-end
-$$;
-comment on function private.map_cells is
-  'SQL for the cells of the grid of a zoom that are not empty, made of constant pieces.';
-
-create function private.map_share(
-  conditions text, wanted private.search_filters, words tsquery
-) returns double precision
+create function private.map_share(plan private.search_plan) returns double precision
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  enough constant integer := 15000; -- a cell with a thousandth of them has 15, and is not missed
-  probe double precision := 8000 / greatest((
+  enough constant integer := 10000; -- one cell in 20,000 with a thousandth of them is missed
+  probe double precision := 4000 / greatest((
     select pg_class.reltuples from pg_catalog.pg_class
-    where pg_class.oid = 'private.search_documents'::regclass), 8000);
+    where pg_class.oid = 'private.search_documents'::regclass), 4000);
   matches integer;
 begin
-  execute format(
-    'select count(*) from (select from private.search_documents where %s limit 20001) as matches',
-    conditions) into matches using wanted, words;
+  execute 'select count(*) from (select from private.search_documents where ' || plan.conditions
+    || ' limit 20001) as matches' into matches using plan.wanted, plan;
   if matches <= 20000 then
     return 1;
   end if;
   execute format(
     'select count(*) from private.search_documents tablesample system (%s) repeatable (1) where %s',
-    100 * probe, conditions) into matches using wanted, words;
+    100 * probe, plan.conditions) into matches using plan.wanted, plan;
   probe := probe * enough / greatest(matches, 1);
   -- What is nearly all of them is counted in full.
   return case when probe < 0.3 then probe else 1 end;
@@ -63,51 +33,68 @@ comment on function private.map_share is
   'The share of all listings of which clusters are counted: 1 up to 20,000 matches.';
 
 create function private.map_clusters(
-  conditions text, wanted private.search_filters, words tsquery, zoom integer
-) returns jsonb
+  plan private.search_plan, zoom integer, understood jsonb
+) returns json
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  share constant double precision := private.map_share(conditions, wanted, words);
-  -- Whole blocks of the table, the same ones every time, so that a map does not flicker.
-  source constant text := 'private.search_documents' || case when share < 1 then format(
-    ' tablesample system (%s) repeatable (1)', 100 * share) else '' end;
-  clusters jsonb;
+  share constant double precision := private.map_share(plan);
+  answer json;
 begin
+  -- Of a sample whole blocks of the table, the same ones every time, so that a map does not flicker.
+  -- Cells begin at 180 degrees west and 90 degrees south.
   execute format($sql$
-    select jsonb_agg(jsonb_build_object(
-      'lat', round(cells.lat::numeric, 6),
-      'lng', round(cells.lng::numeric, 6),
-      'count', round(cells.count / %s),
-      'minPrice', case when %1$s = 1 then cells.min_price end,
-      'bbox', jsonb_build_array(cells.west, cells.south, cells.east, cells.north)
-    ) order by cells.count desc, cells.west, cells.south)
-    from (%2$s order by count desc, west, south limit 5000) as cells
-    $sql$, share, private.map_cells(source, conditions, zoom)) into clusters using wanted, words;
-  return jsonb_build_object(
-    'clusters', coalesce(clusters, '[]'),
-    'approximate', share < 1
-  );
+    select json_build_object(
+      'clusters', coalesce(json_agg(json_build_object(
+        'lat', round(cells.lat::numeric, 6),
+        'lng', round(cells.lng::numeric, 6),
+        'count', round(cells.count / $3),
+        'minPrice', case when $3 = 1 then cells.min_price end,
+        'bbox', json_build_array(cells.west, cells.south, cells.east, cells.north)
+      ) order by cells.count desc, cells.west, cells.south), '[]'),
+      'approximate', $3 < 1,
+      'understood', $4
+    )
+    from (
+      select
+        avg(search_documents.lat) as lat,
+        avg(search_documents.lng) as lng,
+        count(*) as count,
+        min(search_documents.price) as min_price,
+        min(search_documents.lng) as west,
+        min(search_documents.lat) as south,
+        max(search_documents.lng) as east,
+        max(search_documents.lat) as north
+      from private.search_documents %s
+      where %s
+      group by floor((search_documents.lng + 180) / $5), floor((search_documents.lat + 90) / $5)
+      order by count desc, west, south
+      limit 5000
+    ) as cells
+    $sql$, case when share < 1 then format('tablesample system (%s) repeatable (1)', 100 * share) end,
+    plan.conditions) into answer using plan.wanted, plan, share, understood, 360 / 2 ^ (zoom + 2);
+  return answer;
 end
 $$;
 comment on function private.map_clusters is
   'Counts by cell, at most of the fullest 5,000; from a sample, which knows no lowest price, where '
   'there are over 20,000 matches.';
 
-create function private.map_points(wanted private.search_filters, words tsquery) returns jsonb
+create function private.map_points(
+  wanted private.search_filters, words tsquery, understood jsonb
+) returns json
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
   newest constant uuid[] := (
-    select found.ids
-    from private.find_listings(null, 'newest', wanted, words, null, null, null, null, 501) as found);
+    private.find_listings(null, 'newest', wanted, words, null, null, null, null, 501)).ids;
 begin
-  return jsonb_build_object('truncated', cardinality(newest) > 500, 'points', (
-    select coalesce(jsonb_agg(jsonb_build_object(
+  return json_build_object('truncated', cardinality(newest) > 500, 'points', (
+    select coalesce(json_agg(json_build_object(
       'id', shown.property_id,
       'lat', shown.lat,
       'lng', shown.lng,
@@ -118,7 +105,7 @@ begin
     ) order by shown.published_at desc, shown.property_id desc), '[]')
     from private.search_documents as shown
     where shown.property_id = any (newest[:500])
-  ));
+  ), 'understood', understood);
 end
 $$;
 comment on function private.map_points is 'The newest 500 listings, each at its shown point.';
@@ -138,7 +125,6 @@ declare
   reading private.search_reading;
   together record;
   words tsquery;
-  answer jsonb;
   understood jsonb;
 begin
   if not coalesce(zoom between 0 and 20, false) then
@@ -164,14 +150,9 @@ begin
       words := '''none:'''::tsquery;
     end if;
   end if;
-  if zoom < 15 then
-    answer := private.map_clusters((private.search_conditions(null, wanted)).conditions
-      || case when words is not null then ' and search_documents.document @@ $2' else '' end,
-      wanted, words, zoom);
-  else
-    answer := private.map_points(wanted, words);
-  end if;
-  return answer || jsonb_build_object('understood', understood);
+  return case when zoom < 15 then private.map_clusters(private.search_plan(
+      null, 'newest', wanted, words, null, null, null, null, null), zoom, understood)
+    else private.map_points(wanted, words, understood) end;
 end
 $$;
 comment on function private.list_map_listings is

@@ -1,4 +1,4 @@
--- Search documents follow the listings, search names the places, kinds and usages.
+-- Search documents follow the listings.
 
 create function private.update_search_document() returns trigger
   language plpgsql
@@ -52,42 +52,3 @@ create trigger properties_are_searched
     )
   )
   execute function private.update_search_document();
-
-create function private.update_search_names() returns trigger
-  language plpgsql
-  security definer -- writes a closed table
-  set search_path = ''
-as $$
-declare
-  named jsonb := to_jsonb(coalesce(new, old));
-  named_term text := coalesce(named ->> 'vocabulary', tg_argv[0])
-    || ':' || coalesce(named ->> 'code', named ->> 'id');
-  words text[] := private.search_words(concat_ws(' ',
-    named ->> 'name_ar', named ->> 'name_en', named ->> 'alias_ar',
-    named ->> 'text_ar', named ->> 'text_en'));
-begin
-  delete from private.search_names where search_names.term = named_term;
-  if tg_op <> 'DELETE' then
-    insert into private.search_names (word, term) select unnest(words), named_term;
-  end if;
-  return null;
-end
-$$;
-comment on function private.update_search_names is
-  'Keeps private.search_names up to date: a name changed in Studio is found at once, without '
-  'touching a listing.';
-
-create trigger areas_are_found_by_name
-  after insert or update or delete on public.areas
-  for each row execute function private.update_search_names('area');
-create trigger governorates_are_found_by_name
-  after insert or update or delete on public.governorates
-  for each row execute function private.update_search_names('governorate');
-create trigger kinds_and_usages_are_found_by_name
-  after insert or update on public.vocabularies
-  for each row when (new.vocabulary in ('kind', 'usage'))
-  execute function private.update_search_names();
-create trigger kinds_and_usages_are_forgotten
-  after delete on public.vocabularies
-  for each row when (old.vocabulary in ('kind', 'usage'))
-  execute function private.update_search_names();

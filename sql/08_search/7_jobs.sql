@@ -70,23 +70,21 @@ comment on function private.refresh_area_prices is
 
 create function private.recount_search_words() returns void
   language plpgsql
-  security definer -- writes a closed table
+  security definer -- writes closed tables
   set search_path = ''
 as $$
 begin
-  insert into private.search_vocabulary (word, listings, writer, is_shared)
-  select words.word, count(*), min(words.writer), min(words.writer) < max(words.writer)
-  from (
-    select private.word_writer(identities.account_id) as writer,
-      unnest(private.guessable_words(search_documents.document)) as word
-    from private.search_documents
-    join public.identities on identities.id = search_documents.owner_identity_id
-  ) as words
-  group by words.word;
+  delete from private.search_vocabulary;
+  delete from private.search_word_changes;
+  insert into private.search_word_changes (writer, added, removed)
+  select private.word_writer(identities.account_id),
+    private.guessable_words(search_documents.document), '{}'
+  from private.search_documents
+  join public.identities on identities.id = search_documents.owner_identity_id;
+  perform private.count_search_words(2147483647);
 end
 $$;
-comment on function private.recount_search_words is
-  'Counts the words of all listings into an empty vocabulary.';
+comment on function private.recount_search_words is 'Counts the words of all listings anew.';
 
 create function private.rebuild_search_documents() returns bigint
   language plpgsql
@@ -97,8 +95,6 @@ declare
   listings bigint;
 begin
   delete from private.search_documents;
-  delete from private.search_vocabulary;
-  delete from private.search_word_changes;
   insert into private.search_documents
   select document.*
   from public.properties

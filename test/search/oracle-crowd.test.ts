@@ -79,17 +79,3 @@ test('what lies behind more listings than a walk passes by is found all the same
     expect(expected).toHaveLength(3)
   }
 })
-
-test('filters that are not parsed again find what parsed ones find', async () => {
-  const roll = dice(31)
-  for (let n = 0; n < 100; n++) {
-    const { filters } = randomSearch('standard', roll, { companyIds: [owner] })
-    const { rows: [{ page, same }] } = await oracle.client.query(
-      `select page.items::jsonb as page, private.search('standard', $1)::jsonb -> 'items' as same
-       from private.search_page('standard', private.parse_search_filters($1, 'standard'),
-         null, null, null, 20, 'card', false) as page`,
-      [filters],
-    )
-    expect({ filters, page: same }).toEqual({ filters, page })
-  }
-})
