@@ -1,5 +1,4 @@
 /** Words that many listings have and few have both of. */
-import type pg from 'pg'
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { letters } from './world.ts'
@@ -145,7 +144,9 @@ test('listings with common words come page by page as plain SQL sorts them, what
     const found: string[] = []
     let cursor: string | null = null
     do {
-      const { rows: [{ page }] }: pg.QueryResult = await database().query(
+      const { rows: [{ page }] }: {
+        rows: { page: { items: { id: string }[]; nextCursor: string | null } }[]
+      } = await database().query(
         `select private.search('standard', $1, $2, $3, $4, 13)::json as page`,
         [{ bedroomsMin: bedrooms }, words.join(' '), sort, cursor],
       )
