@@ -1,8 +1,8 @@
 /**
  * Sending messages, for the facade and the gateway. A text that comes while others are being written
  * waits for these, and goes with all that waited in one transaction: most of what a message costs the
- * database is the same for one as for many. While nobody else writes it goes at once, a batch of one.
- * What is not simply stored that way is sent again by itself, which tells why.
+ * database is the same for one as for many. While nobody else writes it goes at once, by itself.
+ * What is not simply stored with others is sent again by itself, which tells why.
  */
 import { callFailed } from './alarms.ts'
 import type { CallContext } from './context.ts'
@@ -89,6 +89,10 @@ const keysOf = ({ context, message }: Waiting): unknown[] => [
 
 /** Gives those that have to be sent by themselves. */
 async function sendBatch(batch: Waiting[]): Promise<Waiting[]> {
+  if (batch.length === 1) {
+    await finish(batch[0]!)
+    return []
+  }
   const messages = batch.map(({ context, message }) => {
     const { sub: accountId, sessionId } = context.get('caller')
     const { conversationId, clientMessageId, body } = message

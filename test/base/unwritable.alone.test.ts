@@ -90,6 +90,7 @@ async function furnish() {
     propertyId: listing,
     properties: listing,
     conversations: conversation,
+    identities: owner.identityId,
     company: await actAs(company, 'company'),
     office: await actAs(office, 'office'),
     invoices: invoice,

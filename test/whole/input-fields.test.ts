@@ -124,11 +124,13 @@ describe('INP-07 paging at the edge', () => {
     parameters.some(({ name }) => name === 'cursor')
   )
 
-  // An id in the path is a listing's or a conversation's, in the query an identity's.
+  // An id in the path is a listing's, a conversation's or an identity's, in the query an identity's.
   const idsOf = (path: string, id: string) =>
     path.replace(/(?<=\/)[0-9a-f-]{36}/, id).replace(/(?<==)[0-9a-f-]{36}/, owner.identityId)
   const thingOf = async (path: string) => {
-    if (!path.startsWith('/conversations')) return await insertListing(owner.identityId)
+    const listing = await insertListing(owner.identityId)
+    if (path.startsWith('/identities')) return owner.identityId
+    if (!path.startsWith('/conversations')) return listing
     const { identityId } = await signUp()
     return (await owner.post('/conversations', { identityId })).body.id
   }
@@ -158,10 +160,10 @@ describe('INP-07 paging at the edge', () => {
   )
 
   test.each(cursored)('$method $path accepts its own cursors only', async ({ operation }) => {
-    const listing = await insertListing(owner.identityId)
+    const thing = await thingOf(operation.path)
     const at = (cursor: string) => {
       const { path } = requestWith(operation, { in: 'query', name: 'cursor', schema: {} }, cursor)
-      return personFor(operation).get(idsOf(path, listing))
+      return personFor(operation).get(idsOf(path, thing))
     }
     const shapes = ['a', '0', '-1', '""', 'null', 'AAAA'.repeat(10), 'é', "'", '%00', '../..']
     for (const cursor of [...shapes, 'x'.repeat(4000), 'x'.repeat(10_000), randomUUID()]) {
