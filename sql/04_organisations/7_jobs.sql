@@ -67,9 +67,15 @@ begin
         messages.sender_identity_id = response_minutes.identity_id as own,
         lag(messages.sender_identity_id) over conversation
           is distinct from messages.sender_identity_id as begins
-      from public.messages
-      join recent on recent.conversation_id = messages.conversation_id
-      where messages.created_at > now() - interval '90 days'
+      from recent
+      -- However long one is: this is also read for whoever opens the page of a person.
+      cross join lateral (
+        select written.* from public.messages as written
+        where written.conversation_id = recent.conversation_id
+          and written.created_at > now() - interval '90 days'
+        order by written.seq desc
+        limit 100
+      ) as messages
       window conversation as (partition by messages.conversation_id order by messages.seq)
     ), turns as (
       -- From the first message of the other side to the first answer.
@@ -89,8 +95,8 @@ begin
 end
 $$;
 comment on function private.response_minutes is
-  'Median minutes until an identity answered, over so many of its last conversations of 90 days; '
-  'null of fewer than five answers.';
+  'Median minutes until an identity answered, over the last 100 messages of so many conversations '
+  'of 90 days; null of fewer than five answers.';
 
 create function private.measure_response(identity_id uuid) returns boolean
   language plpgsql

@@ -181,7 +181,10 @@ declare
   understood jsonb;
   next_cursor text;
 begin
-  if char_length(q) > 200 then
+  if strategy is null
+    or strategy not in ('standard', 'exchange', 'auction', 'deal', 'company') then
+    perform private.refuse_field('strategy', 'invalid');
+  elsif char_length(q) > 200 then
     perform private.refuse_field('q', 'too_big');
   elsif sort is not null then
     perform private.require_sort(strategy, sort, given);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
-import { guest, type Person, signUp } from '../support/client.ts'
+import { database, guest, type Person, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
 import { agePrices, insertOrganisation } from '../support/fixtures.ts'
 import { ids, uniqueWord } from './results.ts'
@@ -308,4 +308,11 @@ test('a block that others do not see is not found by it', async () => {
   const shown = { location: { ...location, precision: 'block' } }
   expect(await seller.patch(`/properties/${id}`, shown)).toMatchObject({ status: 200 })
   expect(ids(await search({ q: word, block: '7' }))).toEqual([id])
+})
+
+test('in SQL, too, a strategy that there is not is refused', async () => {
+  for (const strategy of [null, 'everything']) {
+    await expect(database().query(`select private.search($1, '{}')`, [strategy]))
+      .rejects.toMatchObject({ code: 'PT422' })
+  }
 })
