@@ -143,7 +143,7 @@ $$;
 
 -- There is no policy on storage.objects and storage.buckets, so clients neither write, list nor sign.
 -- Pictures are read by their public address, which skips policies; the functions store and remove
--- them with the secret key.
+-- them with the secret key, and read documents by it.
 
 -- Realtime stops for whoever was signed in once the session is gone.
 create or replace trigger on_sessions_ended

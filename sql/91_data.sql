@@ -46,7 +46,8 @@ insert into private.rates (rule, max, seconds, note) values
     'pushes of messages from the acts of one account to another; in the list they still stand'),
   ('pushes', 10, 86400,
     'pushes of everything else from the acts of one account to another; in the list they still stand'),
-  ('uploads', 60, 3600, 'uploads per account, each of up to 20 pictures'),
+  ('uploads', 60, 3600, 'uploads per account, each of up to 20 pictures or 5 documents'),
+  ('document_deletions', 60, 3600, 'documents removed per account'),
   ('profile', 60, 3600, 'changes of name, settings, password and own pages per account'),
   ('switches', 120, 3600, 'switches of the acting identity per account'),
   ('identities', 5, 86400, 'companies and offices asked for per account'),
@@ -111,7 +112,10 @@ on conflict (name) do nothing;
 -- `nosniff` is sent either: what is served begins as its type says, as the functions made it.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
   ('avatars', 'avatars', true, 5242880, '{image/jpeg,image/png,image/webp}'),
-  ('listings', 'listings', true, 10485760, '{image/jpeg,image/png,image/webp}')
+  ('listings', 'listings', true, 10485760, '{image/jpeg,image/png,image/webp}'),
+  -- Read by the functions alone, for whom the database allows it.
+  ('documents', 'documents', false, 10485760,
+    '{image/jpeg,image/png,image/webp,application/pdf}')
 on conflict (id) do update set
   public = excluded.public, file_size_limit = excluded.file_size_limit,
   allowed_mime_types = excluded.allowed_mime_types;
@@ -279,10 +283,12 @@ from (values
     'as target a listing («KW-102061»), and reason', 'restore'),
   ('restore', 'listing', '', 'reason,note',
     'as target a suspended listing («KW-102061»)', 'suspend'),
-  ('verify_identity', 'identity', '', 'reason,note',
-    'as target the id of a company or office that waits, or its licence number', 'suspend_identity'),
-  ('reject_identity', 'identity', 'reason', 'note',
-    'as target the id of a company or office that waits, or its licence number, and reason',
+  ('verify_identity', 'identity', '', 'version,reason,note',
+    'as target the id of a company or office that waits, or its licence number; with papers version '
+    'as admin_identities_to_verify shows it', 'suspend_identity'),
+  ('reject_identity', 'identity', 'reason', 'version,note',
+    'as target the id of a company or office that waits, or its licence number, and reason; with '
+    'papers version as admin_identities_to_verify shows it',
     'its owner, who asks again'),
   ('suspend_identity', 'identity', 'reason', 'note',
     'as target the id of a person''s identity, company or office, or its licence number, and reason',

@@ -145,7 +145,8 @@ function isAboutToken(method: Method, received: Received): boolean {
 }
 
 function read<Value>(received: Received): Value {
-  const { status, text } = received
+  const { status, text, file } = received
+  if (file) return file as Value
   if (status < 300) return text ? parsed(received) as Value : undefined as Value
   const retryAfter = Number(received.header('retry-after')) || undefined
   throw new ApiError({ retryAfter, ...problemOf(received) ?? notOurs(received) }, status)

@@ -22,5 +22,5 @@ export type {
 } from './operations.ts'
 export { type List, listOf } from './pages.ts'
 export { memoryStorage, type Session, type SessionListener, type Storage } from './session.ts'
-export type { ListingPictures, Picture, UploadOptions, Uploads } from './uploads.ts'
+export type { DocumentUpload, ListingPictures, Picture, UploadOptions, Uploads } from './uploads.ts'
 export { newId } from './id.ts'

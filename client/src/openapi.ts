@@ -79,6 +79,7 @@ export type ServerCode =
   | 'conversation_not_found'
   | 'invoice_not_found'
   | 'plan_not_found'
+  | 'document_not_found'
   | 'user_not_found'
   | 'route_not_found'
   | 'method_not_allowed'
@@ -88,6 +89,8 @@ export type ServerCode =
   | 'identity_changed'
   | 'property_state_conflict'
   | 'type_immutable'
+  | 'documents_full'
+  | 'documents_changed'
   | 'version_conflict'
   | 'status_transition_invalid'
   | 'invoice_already_paid'
@@ -104,6 +107,7 @@ export type ServerCode =
   | 'file_too_large'
   | 'body_too_large'
   | 'file_not_image'
+  | 'file_not_document'
   | 'validation_failed'
   | 'identifier_invalid'
   | 'password_too_short'
@@ -162,13 +166,13 @@ export interface DeclaredCodes {
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'last_admin' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/identities/{identityId}/status': {
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'licence_in_use' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'documents_changed' | 'licence_in_use' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/moderation': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/moderation/{id}/decide': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'licence_in_use' | 'status_transition_invalid' | 'version_conflict' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'documents_changed' | 'licence_in_use' | 'status_transition_invalid' | 'version_conflict' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/audit': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -233,6 +237,13 @@ export interface DeclaredCodes {
   '/auth/me/export': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
+  '/auth/identities/{identityId}/documents': {
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
+  '/auth/identities/{identityId}/documents/{documentId}': {
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'document_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'document_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
   '/blocks': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
@@ -284,6 +295,9 @@ export interface DeclaredCodes {
   }
   '/media/upload/avatar': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'file_too_large' | 'content_type_unsupported' | 'file_not_image' | 'file_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
+  '/media/upload/documents': {
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'documents_full' | 'body_too_large' | 'file_too_large' | 'content_type_unsupported' | 'file_not_document' | 'file_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/media/upload/listings': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'file_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -429,6 +443,9 @@ export interface DeclaredCodes {
   }
   '/admin/payments/events': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
+  '/admin/documents/{documentId}': {
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'document_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/settings': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -666,7 +683,7 @@ export interface paths {
          * Approve or reject an item, suspend or restore a listing, decide on a report
          * @description For administrators.
          *
-         *     Takes one of the `decisions` of the item. A listing or an identity can be suspended or restored at any time by its own id. What is decided about an identity is what `PATCH /admin/identities/{identityId}/status` does. To reject, suspend or uphold needs a reason, which the owner reads. Send the `version` of the item that you show: a listing that was changed meanwhile is not decided about unseen.
+         *     Takes one of the `decisions` of the item. A listing or an identity can be suspended or restored at any time by its own id. What is decided about an identity is what `PATCH /admin/identities/{identityId}/status` does. To reject, suspend or uphold needs a reason, which the owner reads. Send the `version` of the item that you show: a listing that was changed meanwhile is not decided about unseen; nor is a company or office with other `documents` than `documentIds` names.
          */
         post: operations["decide_moderation"];
         delete?: never;
@@ -1091,6 +1108,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/identities/{identityId}/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the documents of one of my companies or offices
+         * @description All of them. Nobody but its owner and administrators can read them.
+         */
+        get: operations["list_documents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/identities/{identityId}/documents/{documentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a document of one of my companies or offices
+         * @description The file itself, not JSON. A picture is without its metadata, a PDF as it came.
+         */
+        get: operations["get_document"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a document of one of my companies or offices
+         * @description Nobody can read it from now on; its file is removed within minutes.
+         */
+        delete: operations["delete_document"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/blocks": {
         parameters: {
             query?: never;
@@ -1441,6 +1502,26 @@ export interface paths {
          * @description One picture, JPEG, PNG or WebP by its content, at most 5 MiB. Position and camera data are taken out of it. Show it with `PATCH /auth/me {avatarMediaId}`; what is not used within a day is removed. At most 60 uploads an hour.
          */
         post: operations["upload_avatar"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/media/upload/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload documents of my company or office, for the administrators who verify it
+         * @description 1 to 5 files, JPEG, PNG, WebP or PDF by their content, each at most 10 MiB, with `identityId` ahead of them. Nobody but its owner and administrators can read them. An identity keeps at most 10, an account 30. Each file has its own outcome; where none was good, the refusal of the first is the answer. A PDF that needs a password is refused. They go 90 days after the last decision about the company or office, at the latest 180 days after an upload that nobody decided.
+         */
+        post: operations["upload_documents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2461,6 +2542,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/documents/{documentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a document of a company or office
+         * @description For administrators.
+         *
+         *     The file itself, not JSON. The audit trail keeps who read it.
+         */
+        get: operations["get_admin_document"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/settings": {
         parameters: {
             query?: never;
@@ -3295,6 +3398,8 @@ export interface components {
                  */
                 phone: string | null;
                 record: components["schemas"]["IdentityRecord"];
+                /** @description What it has sent of its licence, the oldest first. */
+                documents: components["schemas"]["Document"][];
                 /** @description Who else claims its licence number: the one that holds it, being `active`, `expired` or `suspended`, and then those that wait, the oldest first; 20 at most. */
                 claims: {
                     /** Format: uuid */
@@ -3622,6 +3727,24 @@ export interface components {
             startPrice: components["schemas"]["Money"];
             /** @description The least step between bids, in dinars. */
             minIncrement: components["schemas"]["Money"];
+        };
+        /** @description A document of a company or office, such as its licence. */
+        Document: {
+            /** Format: uuid */
+            id: string;
+            /** @description As it was sent; text to show, never a path. */
+            name: string;
+            /**
+             * @description By its content.
+             * @enum {string}
+             */
+            type: "image/jpeg" | "image/png" | "image/webp" | "application/pdf";
+            /** @description In bytes, as it is stored. */
+            size: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** @description A path of this API, which takes a token as every other. */
+            url: string;
         };
         /** @description What a decision led to. */
         Decided: {
@@ -3984,6 +4107,10 @@ export interface components {
                 pictures: {
                     [key: string]: unknown;
                 }[];
+                /** @description What it has sent of its licence, without the contents. */
+                documents: {
+                    [key: string]: unknown;
+                }[];
                 /** @description With the messages of both sides. */
                 conversations: {
                     [key: string]: unknown;
@@ -4005,6 +4132,11 @@ export interface components {
                     [key: string]: unknown;
                 }[];
             }[];
+        };
+        DocumentPage: {
+            items: components["schemas"]["Document"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
         };
         BlockPage: {
             items: components["schemas"]["Block"][];
@@ -4967,6 +5099,34 @@ export interface components {
              * @description For `avatarMediaId` of `PATCH /auth/me`.
              */
             mediaId: string;
+        };
+        /** @description What became of the documents of an upload. */
+        UploadedDocuments: {
+            /** @description The outcome of each file, in the order sent. */
+            files: {
+                /** @description Its position among the files as they were sent. */
+                index: number;
+                /** @description As sent; text to show, never a path. */
+                name: string;
+                /** @description Whether it was accepted. */
+                ok: boolean;
+                /**
+                 * Format: uuid
+                 * @description Of an accepted one.
+                 */
+                documentId?: string;
+                /** @description Why it was not accepted. */
+                error?: {
+                    /** @description A code of `GET /errors`. */
+                    code: string;
+                    /** @description For people: Arabic, or English with Accept-Language: en. */
+                    message: string;
+                    /** @description Always in English. */
+                    messageEn: string;
+                } & {
+                    [key: string]: unknown;
+                };
+            }[];
         };
         /** @description What became of the files of an upload. */
         UploadedListingMedia: {
@@ -6510,6 +6670,8 @@ export interface components {
             status: "active" | "rejected" | "suspended";
             /** @description Why; kept in the audit trail, and shown to the person concerned. */
             reason: string;
+            /** @description Of a company or office that waits: the ids of the `documents` that were looked at; without it none were. If it has others by now, nothing is decided (409 documents_changed, with its `documentIds`). */
+            documentIds?: string[];
         };
         DecideModerationBody: {
             /**
@@ -6521,6 +6683,8 @@ export interface components {
             reason?: string;
             /** @description Of a listing or its changes: the `version` that was looked at. If it is another by now, nothing is decided (409 version_conflict). */
             version?: number;
+            /** @description Of a company or office that waits: the ids of the `documents` that were looked at; without it none were. If it has others by now, nothing is decided (409 documents_changed, with its `documentIds`). */
+            documentIds?: string[];
         };
         VerifyOtpBody: {
             /**
@@ -6824,6 +6988,15 @@ export interface components {
              * @description At most 5 MiB.
              */
             file: string;
+        };
+        UploadDocumentsBody: {
+            /**
+             * Format: uuid
+             * @description The company or office, in any state but closed; ahead of the files.
+             */
+            identityId: string;
+            /** @description Each at most 10 MiB. */
+            files: string[];
         };
         UploadListingMediaBody: {
             /** @description In their order, each at most 10 MiB. */
@@ -8221,6 +8394,101 @@ export interface operations {
             };
         };
     };
+    list_documents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                identityId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentPage"];
+                };
+            };
+        };
+    };
+    get_document: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                identityId: string;
+                /** @description Of a document that is listed. */
+                documentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file, to be saved: `Content-Disposition: attachment`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/webp": string;
+                    "application/pdf": string;
+                };
+            };
+        };
+    };
+    delete_document: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                identityId: string;
+                /** @description Of a document that is listed. */
+                documentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     list_blocks: {
         parameters: {
             query?: {
@@ -8959,6 +9227,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UploadedAvatar"];
+                };
+            };
+        };
+    };
+    upload_documents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["UploadDocumentsBody"];
+            };
+        };
+        responses: {
+            /** @description In the order sent: accepted files are stored, rejected ones carry an error. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadedDocuments"];
                 };
             };
         };
@@ -10686,6 +10986,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PaymentEventPage"];
+                };
+            };
+        };
+    };
+    get_admin_document: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                /** @description Of a document that is listed. */
+                documentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file, to be saved: `Content-Disposition: attachment`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/webp": string;
+                    "application/pdf": string;
                 };
             };
         };

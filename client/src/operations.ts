@@ -52,10 +52,12 @@ export type Input<M extends Method, Path extends Route<M>> = Arguments<Needed<Op
 
 type Success = 200 | 201 | 202 | 204
 
-/** What an operation answers, as it is described. */
+/** What an operation answers, as it is described; a file is a Blob. */
 type Answered<Op> = Op extends { responses: infer Responses } ? {
     [Status in keyof Responses & Success]: Responses[Status] extends
-      { content: { 'application/json': infer Value } } ? Value : undefined
+      { content: { 'application/json': infer Value } } ? Value
+      : Responses[Status] extends { content: object } ? Blob
+      : undefined
   }[keyof Responses & Success]
   : never
 

@@ -18,7 +18,11 @@ export type Received = {
   status: number
   header: (name: string) => string | null
   text: string
+  /** Of a file that was asked for; then there is no text. */
+  file?: Blob
 }
+
+const fileTypes = /^(image\/|application\/pdf)/
 
 /** Sends it; rejects with the signal's reason, or with an ApiError `connection`. */
 export function transmit(fetchWith: typeof fetch, sent: Sent): Promise<Received> {
@@ -43,8 +47,12 @@ async function byFetch(fetchWith: typeof fetch, sent: Sent): Promise<Received> {
       signal: attempt.signal,
       ...(upload && { duplex: 'half' }),
     })
-    const text = await response.text()
-    return { status: response.status, header: (name) => response.headers.get(name), text }
+    const { status } = response
+    const header = (name: string) => response.headers.get(name)
+    if (status < 300 && fileTypes.test(header('content-type') ?? '')) {
+      return { status, header, text: '', file: await response.blob() }
+    }
+    return { status, header, text: await response.text() }
   } catch (error) {
     if (signal?.aborted) throw abortError(signal)
     throw connectionError(attempt.signal.aborted ? 'timeout' : (error as Error).message)

@@ -1,4 +1,4 @@
-/** Pictures on their way up. */
+/** Pictures and documents on their way up. */
 import type { Http } from './http.ts'
 import type { Schemas } from './operations.ts'
 
@@ -28,7 +28,15 @@ export type Uploads = {
     pictures: Picture[],
     options?: ListingPictures,
   ): Promise<Schemas['UploadedListingMedia']>
+  /** Up to 5 at once, pictures or PDF. The answer says of each whether it is good. */
+  documents(
+    documents: Picture[],
+    options: DocumentUpload,
+  ): Promise<Schemas['UploadedDocuments']>
 }
+
+/** Of a company or office: `identityId` is whose they are. */
+export type DocumentUpload = UploadOptions & { identityId: string }
 
 /** Fields go first: the service reads a form as it comes. */
 function formOf(field: string, pictures: Picture[], fields: Record<string, unknown> = {}) {
@@ -57,5 +65,11 @@ export const uploadsBy = (http: Http): Uploads => ({
       form: formOf('files', pictures, fields),
       ...(signal && { signal }),
       ...(onProgress && { onProgress }),
+    }),
+  documents: (documents, { identityId, ...options }) =>
+    http.send('post', {
+      route: '/media/upload/documents',
+      form: formOf('files', documents, { identityId }),
+      ...options,
     }),
 })

@@ -24,6 +24,13 @@ export const unknownPassword = () => toBase64(crypto.getRandomValues(new Uint8Ar
 export const sha256Bytes = async (data: string | Uint8Array): Promise<Bytes> =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', bytesOf(data)))
 
+/** In hex, without a copy of the whole: for what is large and comes in pieces. */
+export function sha256OfPieces(pieces: Bytes[]): string {
+  const hash = sha256Sync.create()
+  for (const piece of pieces) hash.update(piece)
+  return bytesToHex(hash.digest())
+}
+
 /** In hex. */
 export const sha256 = async (data: string | Uint8Array): Promise<string> =>
   bytesToHex(await sha256Bytes(data))

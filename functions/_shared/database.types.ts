@@ -52,7 +52,10 @@ export type Database = {
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
 "decide_moderation":
-{ Args: { "decision": string,"id": string,"reason"?: string,"version"?: number }; Returns: Json
+{ Args: { "decision": string,"document_ids"?: (string)[],"id": string,"reason"?: string,"version"?: number }; Returns: Json
+                           },
+"delete_document":
+{ Args: { "document_id": string,"identity_id": string }; Returns: undefined
                            },
 "delete_notification":
 { Args: { "notification_id": string }; Returns: undefined
@@ -138,6 +141,11 @@ export type Database = {
                            },
 "list_devices":
 { Args: Record<PropertyKey, never>; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
+                           },
+"list_documents":
+{ Args: { "identity_id": string }; Returns: {
               "items": Json,"nextCursor": string
             }[]
                            },
@@ -269,7 +277,7 @@ export type Database = {
 { Args: { "ends_at": string,"min_increment": number,"property_id": string,"start_price": number,"starts_at": string }; Returns: Json
                            },
 "set_identity_status":
-{ Args: { "identity_id": string,"reason": string,"status": string }; Returns: Json
+{ Args: { "document_ids"?: (string)[],"identity_id": string,"reason": string,"status": string }; Returns: Json
                            },
 "set_user_status":
 { Args: { "reason": string,"status": string,"until"?: string,"user_id": string }; Returns: Json
@@ -317,6 +325,9 @@ export type Database = {
                            },
 "upload_avatar":
 { Args: { "again"?: string,"upload_id": string }; Returns: Json
+                           },
+"upload_documents":
+{ Args: { "again"?: Json,"upload_id": string }; Returns: Json
                            },
 "upload_listing_media":
 { Args: { "again"?: Json,"property_id"?: string,"start_position"?: number,"upload_id": string,"upload_session_id"?: string }; Returns: Json
@@ -638,6 +649,26 @@ isOneToOne: false
 isOneToOne: false
       referencedRelation: "admin_users"
       referencedColumns: ["id"]
+    }
+                  ]
+                },"documents": {
+                  Row: {
+                    "account_id": string,"bytes": number,"created_at": string,"discarded_at": string | null,"file": string,"id": string,"identity_id": string,"kept_until": string,"name": string,"removal_due_at": string,"sha256": string,"type": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "account_id": string,"bytes": number,"created_at"?: string,"discarded_at"?: string | null,"file": string,"id"?: string,"identity_id": string,"kept_until"?: string,"name": string,"removal_due_at"?: string,"sha256": string,"type": string
+                  }
+                  Update: {
+                    "account_id"?: string,"bytes"?: number,"created_at"?: string,"discarded_at"?: string | null,"file"?: string,"id"?: string,"identity_id"?: string,"kept_until"?: string,"name"?: string,"removal_due_at"?: string,"sha256"?: string,"type"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "documents_identity_is_of_account"
+      columns: ["account_id","identity_id"]
+isOneToOne: false
+      referencedRelation: "identities"
+      referencedColumns: ["account_id","id"]
     }
                   ]
                 },"favorites": {
@@ -1611,9 +1642,23 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"admin_documents": {
+                  Row: {
+                    "account_id": string,"bytes": number,"created_at": string,"file": string,"id": string,"identity_id": string,"kept_until": string,"licence_no": string | null,"name": string,"name_ar": string | null,"sha256": string,"status": string,"type": string
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    {
+      foreignKeyName: "documents_identity_is_of_account"
+      columns: ["account_id","identity_id"]
+isOneToOne: false
+      referencedRelation: "identities"
+      referencedColumns: ["account_id","id"]
+    }
+                  ]
                 },"admin_identities_to_verify": {
                   Row: {
-                    "account_email": string | null,"account_id": string,"account_phone": string | null,"claims": string | null,"created_at": string,"email": string | null,"id": string,"licence_expires_on": string,"licence_no": string,"name_ar": string,"name_en": string | null,"phone": string | null,"phone_as_typed": string | null,"type": string
+                    "account_email": string | null,"account_id": string,"account_phone": string | null,"claims": string | null,"created_at": string,"email": string | null,"id": string,"licence_expires_on": string,"licence_no": string,"name_ar": string,"name_en": string | null,"papers": string | null,"phone": string | null,"phone_as_typed": string | null,"type": string,"version": number | null
                   }
                   ComputedFields: never
                   Relationships: [

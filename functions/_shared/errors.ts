@@ -59,6 +59,7 @@ export const errors = {
   conversation_not_found: [404, 'المحادثة غير موجودة', 'Conversation not found'],
   invoice_not_found: [404, 'الفاتورة غير موجودة', 'Invoice not found'],
   plan_not_found: [404, 'الباقة غير موجودة', 'Plan not found'],
+  document_not_found: [404, 'المستند غير موجود', 'Document not found'],
   user_not_found: [404, 'المستخدم غير موجود', 'User not found'],
   route_not_found: [404, 'المسار المطلوب غير موجود', 'Path not found'],
   method_not_allowed: [405, 'طريقة الطلب غير مسموحة', 'Method not allowed'],
@@ -79,6 +80,16 @@ export const errors = {
     409,
     'لا يمكن تغيير نوع الإعلان بعد النشر',
     'The listing type cannot be changed after publishing',
+  ],
+  documents_full: [
+    409,
+    'وصلت إلى الحد الأقصى للمستندات',
+    'You have reached the limit of documents',
+  ],
+  documents_changed: [
+    409,
+    'تغيّرت المستندات، راجعها من جديد',
+    'The documents have changed, look at them again',
   ],
   version_conflict: [
     409,
@@ -132,6 +143,11 @@ export const errors = {
   ],
   body_too_large: [413, 'حجم الطلب أكبر من الحد المسموح', 'The request exceeds the size limit'],
   file_not_image: [415, 'يُسمح برفع الصور فقط', 'Only images can be uploaded'],
+  file_not_document: [
+    415,
+    'يُسمح برفع الصور وملفات PDF فقط',
+    'Only images and PDF files can be uploaded',
+  ],
   validation_failed: [422, 'يرجى التحقق من البيانات المدخلة', 'Check the information you entered'],
   identifier_invalid: [
     422,

@@ -6,10 +6,10 @@ import { env } from './env.ts'
 import { fetchService } from './http-client.ts'
 import { Refusal } from './refusal.ts'
 
-export type Bucket = 'avatars' | 'listings'
+export type Bucket = 'avatars' | 'listings' | 'documents'
 
 // A name is never used twice, so what is behind it never changes; a day lets deletion be felt.
-const cacheControl = 'max-age=86400'
+const cacheControl = (bucket: Bucket) => bucket === 'documents' ? 'no-store' : 'max-age=86400'
 const pieceSize = 64 * 1024
 
 /** The pieces of a file as a stream. */
@@ -43,12 +43,35 @@ export async function storeFile(
     isSuccess(
       await request('POST', `/object/${bucket}/${name}`, streamOf(pieces), {
         'content-type': type,
-        'cache-control': cacheControl,
+        'cache-control': cacheControl(bucket),
         'x-upsert': 'true',
         'x-metadata': toBase64(JSON.stringify(metadata)),
       }),
     )
   if (await send() || await send()) return
+  throw new Refusal('service_unavailable', { retryAfter: 5 })
+}
+
+/** A file of a bucket that is not public, as a stream; null if it is not there. */
+export async function readFile(bucket: Bucket, name: string) {
+  // A stream ends when its reader leaves, so time is limited until it begins.
+  const given = new AbortController()
+  const timer = setTimeout(() => given.abort(), 20_000)
+  try {
+    const response = await fetchService(`/storage/v1/object/authenticated/${bucket}/${name}`, {
+      headers: { apikey: env.secretKey },
+      signal: given.signal,
+    })
+    if (response.ok) return response.body
+    const text = await response.text()
+    console.error(JSON.stringify({ storage: response.status, body: text }))
+    // Storage says 400, and in its body what it means.
+    if (response.status === 404 || /"statusCode":"404"/.test(text)) return null
+  } catch (cause) {
+    console.error(JSON.stringify({ storage: (cause as Error).name }))
+  } finally {
+    clearTimeout(timer)
+  }
   throw new Refusal('service_unavailable', { retryAfter: 5 })
 }
 

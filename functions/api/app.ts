@@ -30,6 +30,7 @@ import { cacheForGuests } from './http/checks.ts'
 import { describeApi } from './http/description.ts'
 import { authenticate, logRequest } from './http/middleware.ts'
 import { onError, problem } from './http/problem.ts'
+import { adminDocuments, documents } from './media/routes-documents.ts'
 import { propertyMedia } from './media/routes-listing.ts'
 import { media } from './media/routes.ts'
 import { meta } from './meta.ts'
@@ -99,6 +100,7 @@ app.route('/', service)
 app.route('/admin', admin)
 for (const part of [registration, signingIn, social, passwords, accounts]) app.route('/auth', part)
 app.route('/auth', accountExport)
+app.route('/auth', documents)
 app.route('/blocks', blocks)
 app.route('/conversations', chat)
 app.route('/devices', devices)
@@ -118,6 +120,7 @@ app.route('/wallet', wallets)
 app.route('/invoices', invoices)
 app.route('/payments', payments)
 app.route('/admin', adminPayments)
+app.route('/admin', adminDocuments)
 app.route('/settings', settings)
 for (const part of [properties, propertyActions, propertyMedia]) app.route('/properties', part)
 

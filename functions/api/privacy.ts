@@ -30,6 +30,7 @@ const Export = z
       favorites: records('What it has saved, and when.'),
       contacts: records('Whose contact it asked for.'),
       pictures: records('What it has uploaded.'),
+      documents: records('What it has sent of its licence, without the contents.'),
       conversations: records('With the messages of both sides.'),
       subscriptions: records('Its plans, from when to when.'),
       invoices: records('With their payments.'),

@@ -37,7 +37,7 @@ async function each<T>(all: T[], work: (one: T) => Promise<void>) {
 /** Rows whose file does not answer: asked of Storage itself, past every cache. */
 async function lostFiles(client: pg.Client, url: string, key: string): Promise<string[]> {
   const { rows } = await client.query<{ bucket: string; name: string }>(
-    `select bucket, name from public.media where discarded_at is null order by bucket, name`,
+    `select bucket, name from private.file_rows where discarded_at is null order by bucket, name`,
   )
   const lost: string[] = []
   await each(rows, async ({ bucket, name }) => {
@@ -56,8 +56,9 @@ async function lostFiles(client: pg.Client, url: string, key: string): Promise<s
 async function strayFiles(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ file: string }>(
     `select bucket_id || '/' || name as file from storage.objects
-     where bucket_id in ('avatars', 'listings') and not exists (
-       select from public.media where media.bucket = bucket_id and media.name = objects.name
+     where bucket_id in ('avatars', 'listings', 'documents') and not exists (
+       select from private.file_rows
+       where file_rows.bucket = bucket_id and file_rows.name = objects.name
      ) order by 1`,
   )
   return rows.map(({ file }) => file)

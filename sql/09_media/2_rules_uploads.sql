@@ -49,7 +49,7 @@ comment on function private.lock_upload_session is
 create function private.stored_files(upload private.uploads)
   returns table (
     index integer, name text, width integer, height integer, orientation integer, bytes integer,
-    sha256 text
+    sha256 text, type text, label text
   )
   language plpgsql
   stable
@@ -66,9 +66,11 @@ begin
     (objects.user_metadata ->> 'height')::integer,
     (objects.user_metadata ->> 'orientation')::integer,
     (objects.metadata ->> 'size')::integer,
-    objects.user_metadata ->> 'sha256'
+    objects.user_metadata ->> 'sha256',
+    objects.metadata ->> 'mimetype',
+    objects.user_metadata ->> 'label'
   from generate_series(0, 19) as numbered (index)
-  cross join unnest(array['jpg', 'png', 'webp']) as kind (ending)
+  cross join unnest(array['jpg', 'png', 'webp', 'pdf']) as kind (ending)
   join storage.objects
     on objects.bucket_id = upload.bucket
     and objects.name = format('%s/%s%s.%s', upload.identity_id, left(upload.id::text, 34),

@@ -86,7 +86,9 @@ begin
   room := room - case when property.id is null
     then cardinality(others) else cardinality(private.owner_pictures(property)) end;
   for stored in
-    select * from private.stored_files(upload)
+    select files.index, files.name, files.width, files.height, files.orientation, files.bytes,
+      files.sha256
+    from private.stored_files(upload) as files
     union all
     select known.index, null, null, null, null, null, known.sha256
     from jsonb_to_recordset(again) as known (index integer, sha256 text)

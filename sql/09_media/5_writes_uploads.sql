@@ -105,7 +105,7 @@ comment on function private.upload_avatar is
 
 create function private.finish_upload(upload private.uploads) returns void
   language plpgsql
-  security definer -- writes a closed table
+  security definer -- writes a closed table, and reads what belongs to others
   set search_path = ''
 as $$
 begin
@@ -113,8 +113,8 @@ begin
   if exists (
     select from private.stored_files(upload) as stored
     where not exists (
-      select from public.media
-      where media.bucket = upload.bucket and media.name = stored.name
+      select from private.file_rows
+      where file_rows.bucket = upload.bucket and file_rows.name = stored.name
     )
   ) then
     update private.uploads set due_at = now() where uploads.id = upload.id;

@@ -39,6 +39,10 @@ as $$
   using private.check_files(attempted) as file
   where media.bucket = file.bucket and media.name = file.name and not file.is_stored
     and media.discarded_at is not null and media.removed_at is null;
+  delete from public.documents
+  using private.check_files(attempted) as file
+  where file.bucket = 'documents' and documents.file = file.name and not file.is_stored
+    and documents.discarded_at is not null;
   delete from private.stray_files
   using private.check_files(attempted) as file
   where stray_files.bucket = file.bucket and stray_files.name = file.name and not file.is_stored;
@@ -47,6 +51,10 @@ as $$
   from private.check_files(attempted) as file
   where media.bucket = file.bucket and media.name = file.name and file.is_stored
     and media.discarded_at is not null and media.removed_at is null;
+  update public.documents set removal_due_at = now() + interval '5 minutes'
+  from private.check_files(attempted) as file
+  where file.bucket = 'documents' and documents.file = file.name and file.is_stored
+    and documents.discarded_at is not null;
   update private.stray_files set removal_due_at = now() + interval '5 minutes'
   from private.check_files(attempted) as file
   where stray_files.bucket = file.bucket and stray_files.name = file.name and file.is_stored;
@@ -75,7 +83,8 @@ as $$
   from due
   cross join lateral private.stored_files(due::private.uploads) as stored
   where not exists (
-    select from public.media where media.bucket = due.bucket and media.name = stored.name
+    select from private.file_rows
+    where file_rows.bucket = due.bucket and file_rows.name = stored.name
   )
   on conflict do nothing
 $$;
@@ -84,7 +93,7 @@ comment on function private.expire_uploads is
 
 create function private.files_to_remove(attempted jsonb) returns json
   language plpgsql
-  security definer -- reads the files of Storage and everybody's pictures
+  security definer -- reads the files of Storage and everybody's pictures and documents
   set search_path = ''
 as $$
 begin
@@ -107,6 +116,14 @@ begin
     limit 500
   );
   perform private.expire_uploads();
+  perform private.discard_documents(array(
+    select documents.id from public.documents
+    where documents.kept_until <= now() and documents.discarded_at is null
+    order by documents.kept_until
+    limit 500
+    -- One whose identity is being decided is kept for longer.
+    for no key update skip locked
+  ));
 
   return (
     select coalesce(json_agg(json_build_object('bucket', due.bucket, 'names', due.names)), '[]')
@@ -118,6 +135,13 @@ begin
           where media.discarded_at is not null and media.removed_at is null
             and media.removal_due_at <= now()
           order by media.removal_due_at, media.discarded_at
+          limit 500
+        )
+        union
+        (
+          select 'documents', documents.file from public.documents
+          where documents.discarded_at is not null and documents.removal_due_at <= now()
+          order by documents.removal_due_at
           limit 500
         )
         union
@@ -139,7 +163,7 @@ comment on function private.files_to_remove is
 
 create function private.reconcile_media() returns bigint
   language plpgsql
-  security definer -- reads the files of Storage and everybody's pictures
+  security definer -- reads the files of Storage and everybody's pictures and documents
   set search_path = ''
 as $$
 declare
@@ -150,7 +174,7 @@ declare
   lost bigint;
   wrong bigint := 0;
 begin
-  insert into private.media_scans (bucket) values ('avatars'), ('listings')
+  insert into private.media_scans (bucket) values ('avatars'), ('listings'), ('documents')
   on conflict do nothing;
   for scan in select * from private.media_scans for update skip locked loop
     -- The next files by name, and the rows in the same range of names.
@@ -168,20 +192,20 @@ begin
         and (last_name is null or objects.name <= last_name)
         and objects.created_at < now() - interval '1 hour'
         and not exists (
-          select from public.media
-          where media.bucket = objects.bucket_id and media.name = objects.name
+          select from private.file_rows
+          where file_rows.bucket = objects.bucket_id and file_rows.name = objects.name
         )
       on conflict do nothing
       returning 1
     )
     select count(*) into stray from strays;
-    select count(*) into lost from public.media
-    where media.bucket = scan.bucket and media.name > scan.after_name
-      and (last_name is null or media.name <= last_name)
-      and media.discarded_at is null
+    select count(*) into lost from private.file_rows
+    where file_rows.bucket = scan.bucket and file_rows.name > scan.after_name
+      and (last_name is null or file_rows.name <= last_name)
+      and file_rows.discarded_at is null
       and not exists (
         select from storage.objects
-        where objects.bucket_id = media.bucket and objects.name = media.name
+        where objects.bucket_id = file_rows.bucket and objects.name = file_rows.name
       );
     wrong := wrong + stray + lost;
     scan.files := scan.files + seen;

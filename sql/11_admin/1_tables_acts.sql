@@ -51,7 +51,7 @@ comment on column public.admin_acts.amount is 'Of a refund, in dinars; empty is 
 comment on column public.admin_acts."to" is 'Of a refund: wallet or source.';
 comment on column public.admin_acts.until is 'Of suspend_account; empty is for good.';
 comment on column public.admin_acts.version is
-  'What admin_listings_to_review shows: another by then is refused.';
+  'What admin_listings_to_review or admin_identities_to_verify shows: another by then is refused.';
 comment on column public.admin_acts.reason is 'Why, as the person reads it; in the audit trail.';
 comment on column public.admin_acts.note is
   'For administrators only; goes with the account that the act is about.';

@@ -128,6 +128,12 @@ begin
       'email', accounts.email,
       'phone', accounts.phone,
       'record', private.identity_record(identity),
+      'documents', (
+        select coalesce(json_agg(private.document_json(documents, '/admin/documents')
+          order by documents.created_at, documents.file), '[]')
+        from public.documents
+        where documents.identity_id = identity.id and documents.discarded_at is null
+      ),
       'claims', private.licence_claims(identity.id),
       'lastDecision', (
         select entry.record from private.audit_records(array(
@@ -145,8 +151,8 @@ begin
 end
 $$;
 comment on function private.waiting_identity_json is
-  'A company or office that waits: its record with the licence, whose it is, who else claims the '
-  'licence, and what was decided about it before.';
+  'A company or office that waits: its record with the licence, its documents, whose it is, who else '
+  'claims the licence, and what was decided about it before.';
 
 create function private.moderation_records(item_ids uuid[])
   returns table (ordinal bigint, record json)

@@ -60,6 +60,31 @@ end
 $$;
 comment on function private.act_on_listing is 'Carries out an act about a listing or its changes.';
 
+create function private.act_on_identity(act public.admin_acts, identity_id uuid) returns text
+  language plpgsql
+  security definer -- writes an identity of another, for an admin
+  set search_path = ''
+as $$
+declare
+  identity constant public.identities := private.lock_identity_to_decide(identity_id, null);
+  document_ids constant uuid[] := private.document_ids(identity_id);
+  papers constant integer := cardinality(document_ids);
+  decides constant boolean := act.act in ('verify_identity', 'reject_identity');
+begin
+  if decides and papers <> coalesce(act.version, 0) then
+    perform private.refuse_by_hand(case papers
+      when 0 then 'It has no papers now: leave version empty.'
+      else format('It has %s papers: look at them (admin_documents), and give their number as '
+        'version.', papers) end);
+  end if;
+  return format('The identity is %s.', private.moderate_identity(identity,
+    case act.act when 'verify_identity' then 'approve' else split_part(act.act, '_', 1) end,
+    act.reason, case when decides then document_ids end) ->> 'status');
+end
+$$;
+comment on function private.act_on_identity is
+  'Carries out an act about an identity; to verify or reject one with papers, version is their number.';
+
 create function private.act_on_message(act public.admin_acts, message_id uuid) returns text
   language plpgsql
   security definer -- writes a message of others, for an admin
@@ -102,11 +127,7 @@ begin
     when 'account' then return private.act_on_account(act, target_id);
     when 'listing' then return private.act_on_listing(act, target_id);
     when 'message' then return private.act_on_message(act, target_id);
-    when 'identity' then
-      return format('The identity is %s.', private.moderate_identity(
-        private.lock_identity_to_decide(target_id, null),
-        case act.act when 'verify_identity' then 'approve' else split_part(act.act, '_', 1) end,
-        act.reason) ->> 'status');
+    when 'identity' then return private.act_on_identity(act, target_id);
     when 'report' then
       return format('The report is %s, with all others about the same.', private.moderate_report(
         private.lock_report(target_id), act.act, act.reason) ->> 'status');

@@ -24,16 +24,19 @@ comment on function private.lock_identity_to_decide is
   'An identity, locked with its account; null if there is none. 409 admin_self for an own one.';
 
 create function private.apply_identity_decision(
-  identity public.identities, status text, reason text
+  identity public.identities, status text, reason text, seen uuid[]
 ) returns public.identities
   language plpgsql
   security definer -- writes an identity of another, for an admin
   set search_path = ''
 as $$
 begin
+  perform private.check_documents_seen(identity, seen);
   perform private.audit('identity.status', 'identity', identity.id, reason,
     jsonb_build_object('status', identity.status),
-    jsonb_build_object('status', apply_identity_decision.status));
+    jsonb_strip_nulls(jsonb_build_object(
+      'status', apply_identity_decision.status,
+      'documents', private.audited_documents(identity.id))));
   update public.identities
   set status = apply_identity_decision.status,
       status_reason = case when apply_identity_decision.status <> 'active' then reason end
@@ -43,9 +46,12 @@ begin
 end
 $$;
 comment on function private.apply_identity_decision is
-  'Gives a locked identity its new status, in the audit trail first; triggers do the rest.';
+  'Gives a locked identity its new status, in the audit trail first; triggers do the rest. 409 '
+  'documents_changed unless seen are the documents of one that waits.';
 
-create function private.set_identity_status(identity_id uuid, status text, reason text) returns json
+create function private.set_identity_status(
+  identity_id uuid, status text, reason text, document_ids uuid[] default null
+) returns json
   language plpgsql
   security definer -- writes an identity of another, for an admin
   set search_path = ''
@@ -65,13 +71,13 @@ begin
     perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
       'from', identity.status, 'allowed', private.identity_decisions(identity)));
   end if;
-  identity := private.apply_identity_decision(identity, status, why);
+  identity := private.apply_identity_decision(identity, status, why, document_ids);
   return private.identity_record(identity);
 end
 $$;
 comment on function private.set_identity_status is
   'Api: For admins: verifies, rejects or suspends an identity, or lifts its suspension. 403 '
-  'admin_only, 404 identity_not_found, 409 admin_self, status_transition_invalid, '
+  'admin_only, 404 identity_not_found, 409 admin_self, status_transition_invalid, documents_changed, '
   'licence_in_use, 422 licence_expired.';
 
 grant execute on function private.set_identity_status to authenticated;

@@ -52,7 +52,7 @@ comment on function private.moderate_property is
   'the listing has: 409 version_conflict.';
 
 create function private.moderate_identity(
-  identity public.identities, decision text, reason text
+  identity public.identities, decision text, reason text, document_ids uuid[]
 ) returns json
   language plpgsql
   security definer -- writes an identity of another, for an admin
@@ -66,13 +66,14 @@ begin
         private.identity_moderation(identity)));
   end if;
   identity := private.apply_identity_decision(identity, case decision
-    when 'reject' then 'rejected' when 'suspend' then 'suspended' else 'active' end, reason);
+    when 'reject' then 'rejected' when 'suspend' then 'suspended' else 'active' end, reason,
+    document_ids);
   return json_build_object('id', identity.id, 'kind', 'identity', 'status', identity.status,
     'decisions', private.identity_moderation(identity));
 end
 $$;
 comment on function private.moderate_identity is
-  'Applies a decision to an identity that its caller has locked.';
+  'Applies a decision to an identity that its caller has locked. 409 documents_changed.';
 
 create function private.moderate_report(report public.reports, decision text, reason text)
   returns json
@@ -162,7 +163,8 @@ comment on function private.lock_report is
   'A report, locked with all others about the same thing; null if there is none.';
 
 create function private.decide_moderation(
-  id uuid, decision text, reason text default null, version integer default null
+  id uuid, decision text, reason text default null, version integer default null,
+  document_ids uuid[] default null
 ) returns json
   language plpgsql
   security definer -- writes what belongs to another, for an admin
@@ -192,7 +194,7 @@ begin
   end if;
   identity := private.lock_identity_to_decide(decide_moderation.id, admin_id);
   if identity.id is not null then
-    return private.moderate_identity(identity, decision, why);
+    return private.moderate_identity(identity, decision, why, document_ids);
   end if;
   select * into property from public.properties
   where properties.id = decide_moderation.id and properties.status <> 'deleted';
@@ -209,8 +211,9 @@ end
 $$;
 comment on function private.decide_moderation is
   'Api: For admins: approve or reject what waits, suspend a listing or identity or restore it, '
-  'uphold or dismiss a report. Of a listing or its changes version is what the admin saw. 403 '
-  'admin_only, 404 not_found, 409 admin_self, status_transition_invalid, version_conflict, '
-  'licence_in_use, 422 licence_expired.';
+  'uphold or dismiss a report. Of a listing or its changes version is what the admin saw, of a '
+  'company or office that waits document_ids are. 403 admin_only, 404 not_found, 409 admin_self, '
+  'status_transition_invalid, version_conflict, documents_changed, licence_in_use, 422 '
+  'licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;

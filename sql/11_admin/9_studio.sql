@@ -84,6 +84,8 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
       where claims.licence_no = organisations.licence_no and claims.identity_id <> identities.id
         and (claims.holds_licence or claiming.status = 'pending_verification')
     ) as claims,
+    papers.names as papers,
+    papers.version,
     organisations.phone,
     organisations.email,
     accounts.email as account_email,
@@ -94,12 +96,44 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   from public.identities
   join public.organisations on organisations.identity_id = identities.id
   join public.accounts on accounts.id = identities.account_id
+  cross join lateral (
+    select string_agg(documents.name, ', ' order by documents.created_at, documents.file) as names,
+      nullif(count(*), 0) as version
+    from public.documents
+    where documents.identity_id = identities.id and documents.discarded_at is null
+  ) as papers
   where identities.status = 'pending_verification'
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
   'Companies and offices that wait to be verified, the oldest first. claims are others with the same '
   'licence, the one that holds it first: only one can be active. To decide, add a row to admin_acts with '
-  'act verify_identity or reject_identity, and id or licence_no as target.';
+  'act verify_identity or reject_identity, and id or licence_no as target; where there are papers '
+  '(admin_documents), with version as it is shown here, so that none is decided about unseen.';
+
+create view public.admin_documents with (security_invoker = true) as
+  select
+    documents.id,
+    organisations.name_ar,
+    organisations.licence_no,
+    identities.status,
+    documents.name,
+    documents.type,
+    documents.bytes,
+    documents.file,
+    documents.created_at,
+    documents.kept_until,
+    documents.sha256,
+    documents.identity_id,
+    documents.account_id
+  from public.documents
+  join public.identities on identities.id = documents.identity_id
+  left join public.organisations on organisations.identity_id = documents.identity_id
+  where documents.discarded_at is null
+  order by documents.created_at desc, documents.file;
+comment on view public.admin_documents is
+  'What companies and offices have sent of their licences, the newest first. file is its name in the '
+  'bucket documents (Storage); GET /admin/documents/{id} reads it as well, and puts that in the audit '
+  'trail. It goes at kept_until.';
 
 create view public.admin_listings_to_review with (security_invoker = true) as
   select
@@ -198,6 +232,7 @@ comment on view public.admin_audit is 'What admins did, newest first. Nobody can
 
 revoke all on
   public.admin_users, public.admin_properties, public.admin_identities_to_verify,
+  public.admin_documents,
   public.admin_listings_to_review, public.admin_reports, public.admin_alarms,
   public.admin_payment_events, public.admin_audit
   from public, anon, authenticated, service_role;

@@ -79,6 +79,17 @@ begin
       ) order by media.created_at, media.id), '[]')
       from public.media where media.identity_id = identity.id and media.discarded_at is null
     ),
+    'documents', (
+      select coalesce(json_agg(json_build_object(
+        'id', documents.id,
+        'name', documents.name,
+        'type', documents.type,
+        'size', documents.bytes,
+        'createdAt', documents.created_at
+      ) order by documents.created_at, documents.file), '[]')
+      from public.documents
+      where documents.identity_id = identity.id and documents.discarded_at is null
+    ),
     'conversations', (
       select coalesce(json_agg(private.exported_conversation(participants)
         order by participants.active_at desc, participants.conversation_id), '[]')

@@ -103,6 +103,9 @@ begin
         'A picture is removed with its file: in the SQL editor, select '
         'private.discard_media(array[id]). A pending one is decided with the changes of its '
         'listing.'),
+      ('public.documents', '', '', '{}',
+        'A document comes and goes with its file: its owner removes it in the app, or it goes by itself '
+        'when its time is over.'),
       ('public.conversations', '', '', '{}', chat),
       ('public.participants', '', '', '{}', chat),
       ('public.messages', '', '', '{}', chat),

@@ -66,6 +66,7 @@ describe('companies and offices that wait', () => {
           licenceExpiresOn: '2040-01-01',
           verified: false,
         }),
+        documents: [],
         claims: [],
         lastDecision: null,
       },

@@ -13,15 +13,19 @@ export const jsonAnswer = (status: number, body: unknown): Answer => (response) 
 
 export async function startProjectProxy() {
   const requests: string[] = []
+  /** By path; one that ends with a slash stands for all in it. */
   const answers = new Map<string, Answer>()
   const server = createServer(async (request, response) => {
     const path = request.url!.split('?')[0]!
     requests.push(`${request.method} ${path}`)
     const body: Buffer[] = []
     for await (const part of request) body.push(part)
-    const own = answers.get(path)
+    const own = answers.get(path) ?? answers.get(path.replace(/[^/]*$/, ''))
     if (own) return await own(response)
-    const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers
+    const headers = { ...request.headers }
+    for (const name of ['host', 'connection', 'content-length', 'transfer-encoding']) {
+      delete headers[name]
+    }
     const reply = await fetch(projectUrl + request.url, {
       method: request.method,
       headers: headers as Record<string, string>,

@@ -27,13 +27,14 @@ import {
   textMessage,
 } from '../support/conversations.ts'
 import { hasStack } from '../support/facade.ts'
-import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { insertListing, insertOrganisation, insertWaitingCompany } from '../support/fixtures.ts'
 import { runJobs } from '../support/jobs.ts'
 import { completeFields, createDraft } from '../support/listings.ts'
 import { returnUrl, sandboxCallback, sendCallback, topUp, topUpInvoice } from '../support/money.ts'
 import { type Operation, operations, pathOf, queryOf, requestWith } from '../support/openapi.ts'
+import { pdf } from '../support/pdf.ts'
 import { jpeg } from '../support/pictures.ts'
-import { uploadAvatar, uploadPictures } from '../support/uploads.ts'
+import { uploadAvatar, uploadDocuments, uploadPictures } from '../support/uploads.ts'
 import { expectUnavailable, untilHealth } from './unwritable.ts'
 
 /** Changes the setting of the whole server, which its superuser may. */
@@ -57,7 +58,9 @@ let callers: Record<string, Person | undefined>
 let ids: Record<string, string>
 const acts: [name: string, act: () => Promise<Reply>][] = []
 
-const reads = operations.filter(({ method }) => method === 'GET')
+/** A read that stands in the audit trail, or is not answered. */
+const audited = 'get_admin_document'
+const reads = operations.filter(({ id, method }) => method === 'GET' && id !== audited)
 const writes = operations.filter(({ method }) => method !== 'GET')
 
 /** Asks a route about what the test has made. */
@@ -75,6 +78,8 @@ async function furnish() {
   const [first, other, admin, company, office] = people
   owner = first
   const listing = await insertListing(owner.identityId)
+  const papers = await insertWaitingCompany(owner.id)
+  const paper = await uploadDocuments(owner, papers, [pdf()])
   const actAs = async (person: Person, type: 'company' | 'office') => {
     const identityId = await insertOrganisation(person.id, type)
     expect((await person.post('/auth/identity/switch', { identityId })).status).toBe(200)
@@ -85,7 +90,8 @@ async function furnish() {
   const invoice = (await topUp(owner)).id
   ids = {
     userId: owner.id,
-    identityId: owner.identityId,
+    identityId: papers,
+    documentId: paper.body.files[0].documentId,
     invoiceId: invoice,
     propertyId: listing,
     properties: listing,
@@ -110,6 +116,7 @@ async function planActs(person: Person) {
   const { refreshToken } = await signIn(person.identifier, person.password)
   const me = { identifier: person.identifier, password: person.password }
   const picture = jpeg({ width: 8, height: 8 })
+  const papers = await insertWaitingCompany(person.id)
   const { properties: listing, conversations: conversation } = ids
   acts.push(
     ['register', () => guest.post('/auth/register', { identifier: email, password, fullName })],
@@ -123,6 +130,7 @@ async function planActs(person: Person) {
     ['write', () => postMessage(person, conversation!, message)],
     ['upload an avatar', () => uploadAvatar(person, picture)],
     ['upload pictures', () => uploadPictures(person, [picture])],
+    ['upload a document', () => uploadDocuments(person, papers, [pdf()])],
     ['top up', () => person.post('/wallet/topup', { amount: 10 })],
     ['charge', () => person.post('/payments/charge', { invoiceId: invoice.id, returnUrl })],
     ['the webhook of a payment', () => sendCallback(callback)],
@@ -154,6 +162,12 @@ describe.runIf(hasStack)('CRASH-06 a database that is read-only', () => {
       return status
     })
     expect(await Promise.all(statuses)).toContain(200)
+  })
+
+  test('an administrator reads no document unrecorded', async () => {
+    const path = `/admin/documents/${ids.documentId}`
+    expectUnavailable(await callers.admin!.get(path))
+    expect((await callers.other!.get(path)).status).toBe(403)
   })
 
   test.each(writes)('$method $path does nothing, or says when to try again', async (operation) => {

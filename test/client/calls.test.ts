@@ -2,8 +2,10 @@
 import { afterEach, expect, test } from 'vitest'
 import { createClient, isApiError, listOf } from '../../client/src/index.ts'
 import { signUp } from '../support/client.ts'
+import { insertWaitingCompany } from '../support/fixtures.ts'
 import { publishListing, uniquePrice } from '../support/listings.ts'
 import { jpeg } from '../support/pictures.ts'
+import { pdf } from '../support/pdf.ts'
 import { waitUntil } from '../support/wait.ts'
 import { problem, type Said, service, signedIn, watchedClient } from './support.ts'
 
@@ -183,4 +185,31 @@ test('an upload says how far it is, and can be cancelled', async () => {
   await expect(uploaded).rejects.toMatchObject({ name: 'AbortError' })
   const bad = client.upload.avatar(new Blob(['text']))
   await expect(bad).rejects.toMatchObject({ code: 'file_not_image', status: 415 })
+})
+
+test('documents go up, are listed, and come down as files', async () => {
+  const person = await signUp()
+  const identityId = await insertWaitingCompany(person.id)
+  const { client } = await signedIn(person)
+  const licence = pdf('licence')
+  const photo = jpeg({ width: 8, height: 8 })
+  const files = [licence, photo].map((bytes) => new Blob([new Uint8Array(bytes)]))
+  const uploaded = await client.upload.documents(files, { identityId })
+  expect(uploaded.files.map(({ ok }) => ok)).toEqual([true, true])
+
+  const path = { identityId }
+  const { items } = await client.get('/auth/identities/{identityId}/documents', { path })
+  expect(items.map(({ id }) => id)).toEqual(uploaded.files.map(({ documentId }) => documentId))
+  const one = '/auth/identities/{identityId}/documents/{documentId}'
+  const [first, second] = await Promise.all(
+    items.map(({ id: documentId }) => client.get(one, { path: { identityId, documentId } })),
+  )
+  expect(Buffer.from(await first!.arrayBuffer()).equals(licence)).toBe(true)
+  expect([first!.type, second!.type]).toEqual(['application/pdf', 'image/jpeg'])
+
+  const gone = { path: { identityId, documentId: items[0]!.id } }
+  await client.delete(one, gone)
+  await expect(client.get(one, gone)).rejects.toMatchObject({ code: 'document_not_found' })
+  await expect(client.upload.documents([new Blob(['text'])], { identityId })).rejects
+    .toMatchObject({ code: 'file_not_document', status: 415 })
 })

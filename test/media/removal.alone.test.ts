@@ -4,8 +4,11 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { database, type Person, projectUrl, secretKey, signUp } from '../support/client.ts'
 import { startFacade, testLocally } from '../support/facade.ts'
+import { insertWaitingCompany } from '../support/fixtures.ts'
 import { jpeg } from '../support/pictures.ts'
-import { download, storedFiles, uploadPictures } from '../support/uploads.ts'
+import { refusal } from '../support/problems.ts'
+import { pdf } from '../support/pdf.ts'
+import { download, storedFiles, uploadDocuments, uploadPictures } from '../support/uploads.ts'
 import { runJobs } from '../support/jobs.ts'
 
 const { storage } = createClient(projectUrl, secretKey, {
@@ -55,6 +58,8 @@ const dueNow = ({ id, identityId }: Person) =>
   database().query(
     `with pictures as (
       update public.media set removal_due_at = '-infinity' where account_id = $1
+    ), documents as (
+      update public.documents set removal_due_at = '-infinity' where account_id = $1
     )
     update private.stray_files set removal_due_at = '-infinity' where starts_with(name, $2)`,
     [id, `${identityId}/`],
@@ -157,5 +162,29 @@ testLocally(
     await dueNow(owner)
     await runJobs()
     expect(await storedFiles(owner.identityId)).toEqual([])
+  },
+)
+
+testLocally(
+  'MED-27 a document that Storage will not remove is seen by nobody, and goes later',
+  async () => {
+    const owner = await signUp()
+    const company = await insertWaitingCompany(owner.id)
+    const { body } = await uploadDocuments(owner, company, [pdf('licence')])
+    const path = `/auth/identities/${company}/documents/${body.files[0].documentId}`
+    const [file] = await storedFiles(company)
+    await refusing(`starts_with(old.name, '${company}/')`, async () => {
+      expect((await owner.delete(path)).status).toBe(204)
+      expect((await meetRefusals(owner)).alarm).toMatchObject({ count: 1 })
+      expect(await owner.get(path)).toMatchObject(refusal(404, 'document_not_found'))
+      expect(await storedFiles(company)).toEqual([file])
+    })
+    await dueNow(owner)
+    await runJobs()
+    expect(await storedFiles(company)).toEqual([])
+    const { rows } = await database().query('select from public.documents where account_id = $1', [
+      owner.id,
+    ])
+    expect(rows).toEqual([])
   },
 )

@@ -49,7 +49,7 @@ describe('MED-09 rights', () => {
   test('nobody writes, lists or signs in the picture buckets, not even in their own folder', async () => {
     const { identityId } = owner
     const { rows } = await database().query('select name from storage.objects limit 1')
-    for (const name of ['avatars', 'listings']) {
+    for (const name of ['avatars', 'listings', 'documents']) {
       for (const storage of [storageAs(owner), guestStorage]) {
         const files = storage.from(name)
         const path = `${identityId}/${randomUUID()}.png`

@@ -1,4 +1,5 @@
 /** Uploads, as apps send them and malformed ones. */
+import { randomUUID } from 'node:crypto'
 import { baseUrl, checkReply, database, type Person, type Reply } from './client.ts'
 
 type Sent = { name?: string; type?: string; bytes: Buffer }
@@ -12,6 +13,14 @@ export function formOf(field: string, files: Sent[], fields: Record<string, unkn
   }
   return form
 }
+
+/** A good form for the upload route of this operation; of documents for nobody's company. */
+export const formFor = (operationId: string, bytes: Buffer) =>
+  formOf(
+    operationId === 'upload_avatar' ? 'file' : 'files',
+    [{ bytes }],
+    operationId === 'upload_documents' ? { identityId: randomUUID() } : {},
+  )
 
 /** Sends a body to an upload route; the answer is held against the description. */
 export async function postForm(
@@ -44,6 +53,21 @@ export const uploadPictures = (
     person,
     '/media/upload/listings',
     formOf('files', files.map((file) => Buffer.isBuffer(file) ? { bytes: file } : file), fields),
+  )
+
+export const uploadDocuments = (
+  person: Person,
+  identityId: string,
+  files: (Buffer | Sent)[],
+  fields: Record<string, unknown> = {},
+) =>
+  postForm(
+    person,
+    '/media/upload/documents',
+    formOf('files', files.map((file) => Buffer.isBuffer(file) ? { bytes: file } : file), {
+      identityId,
+      ...fields,
+    }),
   )
 
 /** A multipart body written by hand. */

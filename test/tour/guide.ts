@@ -86,6 +86,32 @@ export async function ask(
   return { status: response.status, body }
 }
 
+/** Sends files as an app does. */
+export async function upload(path: string, form: FormData, as = me): Promise<Json> {
+  const response = await fetch(`${url}/functions/v1/api${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${as.token}` },
+    body: form,
+  })
+  const body = await response.json()
+  show(`POST ${path} (${[...form.keys()].join(', ')})`)
+  show(`  ${response.status} ${brief(body)}`)
+  if (response.status !== 201) throw new Wrong(`201 was to come, not ${response.status}`)
+  return body
+}
+
+/** What a path of the API sends as a file. */
+export async function download(path: string, as = me): Promise<Buffer> {
+  const response = await fetch(`${url}/functions/v1/api${path}`, {
+    headers: { authorization: `Bearer ${as.token}` },
+  })
+  const bytes = Buffer.from(await response.arrayBuffer())
+  show(`GET ${path}`)
+  show(`  ${response.status} ${response.headers.get('content-type')}, ${bytes.length} bytes`)
+  if (response.status !== 200) throw new Wrong(`200 was to come, not ${response.status}`)
+  return bytes
+}
+
 const usedUp = ({ headers }: Response) =>
   'a rate of this address is used up, as by earlier tours: start the stack with RATES=off, or go ' +
   `again in ${headers.get('retry-after')} s`

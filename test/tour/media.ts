@@ -1,21 +1,7 @@
 /** Pictures: of a person, and of a listing in one flow with a bad one among them. */
 import { jpeg, partsIn, png } from '../support/pictures.ts'
-import { ask, brief, type Json, me, must, show, step, url } from './guide.ts'
+import { ask, type Json, must, show, step, upload } from './guide.ts'
 import { listing } from './world.ts'
-
-/** Sends files as an app does. */
-async function upload(path: string, form: FormData, status = 201): Promise<Json> {
-  const response = await fetch(`${url}/functions/v1/api${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${me.token}` },
-    body: form,
-  })
-  const body = await response.json()
-  show(`POST ${path} (${[...form.keys()].join(', ')})`)
-  show(`  ${response.status} ${brief(body)}`)
-  must(response.status === status, `${status} was to come, not ${response.status}`)
-  return body
-}
 
 const file = (bytes: Buffer) => new Blob([new Uint8Array(bytes)])
 const size = { width: 64, height: 48 }

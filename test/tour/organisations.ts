@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { newPerson, type Person } from './accounts.ts'
 import { newAdmin } from './admins.ts'
-import { ask, must, step } from './guide.ts'
+import { pdf } from '../support/pdf.ts'
+import { ask, download, type Json, must, step, upload } from './guide.ts'
 import { ids, listing, word } from './world.ts'
 
 export async function organisations() {
@@ -25,10 +26,40 @@ export async function organisations() {
     await ask('GET', `/company/${company}`, undefined, { as: {}, status: 404 })
   })
 
-  await step('An admin approves it, and its owner acts as it', async () => {
+  const licence = pdf('Licence')
+
+  await step(
+    'Sends its licence, which nobody but its owner and administrators can read',
+    async () => {
+      const form = new FormData()
+      form.append('identityId', company)
+      form.append('files', new Blob([new Uint8Array(licence)]), 'رخصة.pdf')
+      await upload('/media/upload/documents', form, owner)
+      const { body } = await ask('GET', `/auth/identities/${company}/documents`, undefined, {
+        as: owner,
+      })
+      must(body.items[0].name === 'رخصة.pdf', 'the licence was to be listed')
+      const path = body.items[0].url
+      must((await download(path, owner)).equals(licence), 'its owner was to read it')
+      await ask('GET', path, undefined, { as: await newPerson('هند المطيري'), status: 404 })
+    },
+  )
+
+  await step('An admin reads it and approves the company, and its owner acts as it', async () => {
     const admin = await newAdmin()
     const decision = { status: 'active', reason: 'الترخيص صحيح' }
-    await ask('PATCH', `/admin/identities/${company}/status`, decision, { as: admin })
+    const path = `/admin/identities/${company}/status`
+    await ask('PATCH', path, decision, { as: admin, status: 409 })
+    const { body: queue } = await ask(
+      'GET',
+      `/admin/moderation?kind=identity&q=${encodeURIComponent(word)}`,
+      undefined,
+      { as: admin },
+    )
+    const { documents } = queue.items[0].identity
+    must((await download(documents[0].url, admin)).equals(licence), 'the admin was to read it')
+    const documentIds = documents.map(({ id }: Json) => id)
+    await ask('PATCH', path, { ...decision, documentIds }, { as: admin })
     await ask('POST', '/auth/identity/switch', { identityId: company }, { as: owner })
     const { body } = await ask('GET', '/company/profile', undefined, { as: owner })
     must(body.verified && body.status === 'active', 'it was to be verified')

@@ -13,7 +13,7 @@ import {
   type Schema,
 } from '../support/openapi.ts'
 import { jpeg } from '../support/pictures.ts'
-import { formOf, postForm } from '../support/uploads.ts'
+import { formFor, postForm } from '../support/uploads.ts'
 import { sendLiteral } from '../support/raw-http.ts'
 import { insertListing } from '../support/fixtures.ts'
 
@@ -40,14 +40,13 @@ async function call(operation: Operation, path: string, body?: string): Promise<
   const reply = isWebhook(operation)
     ? await sendCallback(body ?? '{}', { path: path.replace(/webhook\/\w+/, 'webhook/sandbox') })
     : operation.form
-    ? await postForm(owner, path, picture(operation))
+    ? await postForm(owner, path, formFor(operation.id, picture))
     : await request(operation.method, path, body, { headers: as(owner) })
   expect(reply.status, `${operation.method} ${path} ${body?.slice(0, 300)}`).toBeLessThan(500)
   return reply
 }
 
-const picture = ({ id }: Operation) =>
-  formOf(id === 'upload_avatar' ? 'file' : 'files', [{ bytes: jpeg({ width: 8, height: 8 }) }])
+const picture = jpeg({ width: 8, height: 8 })
 
 /** Its request with a value as JSON text in a place; a property's id is one's own. */
 function built(operation: Operation, input?: Input, text?: string) {

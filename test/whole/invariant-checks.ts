@@ -108,11 +108,16 @@ export const invariants: Invariant[] = [
         left join storage.objects on bucket_id = bucket and objects.name = media.name
         where removed_at is null and objects.name is null
       union all
+      select 'row without file', file
+        from public.documents
+        left join storage.objects on bucket_id = 'documents' and objects.name = file
+        where objects.name is null
+      union all
       select 'file without row', objects.name
         from storage.objects
-        left join public.media
-          on bucket = bucket_id and media.name = objects.name and removed_at is null
-        where bucket_id in ('avatars', 'listings') and media.name is null
+        left join private.file_rows as named
+          on bucket = bucket_id and named.name = objects.name and removed_at is null
+        where bucket_id in ('avatars', 'listings', 'documents') and named.name is null
           and objects.created_at < now() - interval '1 hour'`,
     plant: `insert into storage.objects (bucket_id, name, created_at)
       values ('listings', 'planted', now() - interval '2 hours')`,

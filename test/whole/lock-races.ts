@@ -107,6 +107,11 @@ export async function restore({ one, other, sessions, passwords }: Acquaintances
     await database().query('delete from public.blocks where account_id = $1', [id])
     await database().query('delete from public.admin_acts where account_id = $1', [id])
     await makePending(company)
+    await database().query(
+      `select private.discard_documents(array(
+         select documents.id from public.documents where identity_id = $1))`,
+      [company],
+    )
     // Who leaves has to empty the wallet first.
     await database().query(
       `select private.adjust_wallet($1, 500, gen_random_uuid()) from public.wallets

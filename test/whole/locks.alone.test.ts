@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { adminActions, adminActs, deletion, reason, type Side } from './racing-actions.ts'
 import { act } from '../admin/studio.ts'
-import { makeAdmin } from '../support/admins.ts'
+import { auditOf, makeAdmin } from '../support/admins.ts'
 import {
   deadlocksReported,
   groupsOfActions,
@@ -19,11 +19,12 @@ import {
 import { database, type Person, signUp } from '../support/client.ts'
 import { requestResetCode } from '../support/codes.ts'
 import { textMessage } from '../support/conversations.ts'
+import { pdf } from '../support/pdf.ts'
 import { jpeg } from '../support/pictures.ts'
 import { race } from '../support/races.ts'
-import { uploadAvatar } from '../support/uploads.ts'
+import { storedFiles, uploadAvatar, uploadDocuments } from '../support/uploads.ts'
 import { waitUntil } from '../support/wait.ts'
-import { insertListing } from '../support/fixtures.ts'
+import { insertListing, insertWaitingCompany } from '../support/fixtures.ts'
 import { runJobs } from '../support/jobs.ts'
 
 let admin: Person
@@ -258,6 +259,50 @@ test('a picture that arrives for a listing just closed is removed with its file 
     expect([answers, rows]).toEqual([answers, []])
     expect(await remains(person.id)).toEqual([])
   }
+})
+
+test('of documents that arrive while their account closes none is left', async () => {
+  for (let round = 0; round < 6; round++) {
+    const person = await signUp()
+    const company = await insertWaitingCompany(person.id)
+    const sent = Promise.all([1, 2].map((at) => uploadDocuments(person, company, [pdf(`${at}`)])))
+    await sleep(round * 8)
+    expect((await admin.delete(`/admin/users/${person.id}`, { reason })).status).toBe(204)
+    const answers = (await sent).map(({ status }) => status)
+    for (const status of answers) expect(status).toBeOneOf([201, 401, 404])
+    const { rows } = await database().query(
+      'select from public.documents where account_id = $1 and discarded_at is null',
+      [person.id],
+    )
+    expect([answers, rows]).toEqual([answers, []])
+    await database().query('update private.uploads set due_at = now() where account_id = $1', [
+      person.id,
+    ])
+    await runJobs()
+    expect(await storedFiles(company)).toEqual([])
+  }
+})
+
+test('of documents that arrive while their company is decided none is decided unseen', async () => {
+  const decided: number[] = []
+  for (let round = 0; round < 12; round++) {
+    const person = await signUp()
+    const company = await insertWaitingCompany(person.id)
+    const sent = uploadDocuments(person, company, [pdf()])
+    await sleep(round * 3)
+    const { status, body } = await admin.post(`/admin/moderation/${company}/decide`, {
+      decision: 'approve',
+    })
+    decided.push(status)
+    const { documentId } = (await sent).body.files[0]
+    if (status !== 200) {
+      expect([status, body.error.documentIds]).toEqual([409, [documentId]])
+      continue
+    }
+    const [entry] = await auditOf(admin, company)
+    expect(entry.after).toEqual({ status: 'active' })
+  }
+  expect(decided).toEqual(expect.arrayContaining([200, 409]))
 })
 
 test('a notification that meets a lock is retried, and its cause does not fail', async () => {

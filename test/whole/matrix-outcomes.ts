@@ -73,6 +73,14 @@ export const tables: Record<string, Table> = {
       values (:account, :identity, 'listings', :identity || '/' || gen_random_uuid() || '.jpg', 1,
         1, 1, 1, repeat('a', 64))`,
   },
+  // An account sees those of all its companies and offices.
+  'public.documents': {
+    of: 'identity_id',
+    may: { select: ['denied', 'done', 'done', 'none', 'none'] },
+    plant: `insert into public.documents (account_id, identity_id, name, file, type, bytes, sha256)
+      values (:account, :identity, 'رخصة', :identity || '/' || gen_random_uuid() || '.pdf',
+        'application/pdf', 1, repeat('a', 64))`,
+  },
   'public.favorites': {
     of: 'identity_id',
     may: {
@@ -240,11 +248,13 @@ export const tables: Record<string, Table> = {
 
 /** Views, for Studio and for our functions: clients can read none of them. */
 export const views = [
+  'private.file_rows',
   'private.named_rows',
   'private.notification_kinds',
   'private.search_filter_rules',
   'public.admin_alarms',
   'public.admin_audit',
+  'public.admin_documents',
   'public.admin_identities_to_verify',
   'public.admin_listings_to_review',
   'public.admin_payment_events',
@@ -258,6 +268,8 @@ export const buckets: Record<string, Partial<Record<Command, (typeof callers)[nu
   // Read by public address alone, which asks no policy; the functions write with the secret key.
   avatars: {},
   listings: {},
+  // Read by the functions with the secret key, for whom the database allows it.
+  documents: {},
 }
 
 /** Every policy on what Supabase's own services ask before they let clients do something. */

@@ -1,17 +1,24 @@
 /** Actions of people on their account, and signing in and out, as requests that race. */
 import { randomUUID } from 'node:crypto'
 import type { Action, Side } from './racing-actions.ts'
-import { pictureForm } from './racing-listings.ts'
+import { formField, pictureForm } from './racing-listings.ts'
 import { database, newEmail, newPhone, signIn } from '../support/client.ts'
 import { ageCodes, registerPhone, requestResetCode } from '../support/codes.ts'
 import { bearer } from '../support/races.ts'
 import { claims, type Provider, token } from '../support/social-issuer.ts'
+import { pdf } from '../support/pdf.ts'
+import { uploadDocuments } from '../support/uploads.ts'
 
 /** The owner of the email comes and takes the account over, which anybody may have registered. */
 const takenOver = (provider: Provider): Action => async ({ identifier, id }) => ({
   path: `/auth/${provider}`,
   body: { idToken: await token(provider, claims(provider, { email: identifier, sub: id })) },
 })
+
+async function newDocument(by: Side): Promise<string> {
+  const { body } = await uploadDocuments(by, by.company, [pdf(randomUUID())])
+  return body.files[0].documentId
+}
 
 const again = ({ identifier, password }: Side) => signIn(identifier, password)
 
@@ -93,6 +100,14 @@ export const accountActions: Record<string, Action> = {
     method: 'PATCH',
     path: `/auth/identities/${company}`,
     body: { aboutAr: randomUUID() },
+  }),
+  document: ({ company }) => ({
+    path: '/media/upload/documents',
+    ...pictureForm('files', formField('identityId', company)),
+  }),
+  deleteDocument: async (by) => ({
+    method: 'DELETE',
+    path: `/auth/identities/${by.company}/documents/${await newDocument(by)}`,
   }),
   switch: ({ identityId }) => ({ path: '/auth/identity/switch', body: { identityId } }),
   back: ({ office }) => ({ path: '/auth/identity/switch', body: { identityId: office } }),

@@ -7,6 +7,9 @@ import { jpeg } from '../support/pictures.ts'
 import type { RawRequest } from '../support/races.ts'
 import { filePart, rawForm, uploadPictures } from '../support/uploads.ts'
 
+export const formField = (name: string, value: string) =>
+  `Content-Disposition: form-data; name="${name}"\r\n\r\n${value}`
+
 /** A form with a picture that nobody has sent before. */
 export function pictureForm(
   field: string,
@@ -90,7 +93,7 @@ export const listingActions: Record<string, Action> = {
   },
   pictures: ({ listing }) => ({
     path: '/media/upload/listings',
-    ...pictureForm('files', `Content-Disposition: form-data; name="propertyId"\r\n\r\n${listing}`),
+    ...pictureForm('files', formField('propertyId', listing)),
   }),
   pictureOrder: async (by, about) => {
     const { path, mediaIds } = await picturedListing(by, about)

@@ -12,6 +12,7 @@ import { expect, test } from 'vitest'
 import { invariants } from './invariant-checks.ts'
 import { adminOf, backUp, copyFolder } from '../support/backup.ts'
 import { completeFields } from '../support/listings.ts'
+import { pdf } from '../support/pdf.ts'
 import { jpeg } from '../support/pictures.ts'
 import { freePorts, startStack } from '../support/stack.ts'
 import { waitUntil } from '../support/wait.ts'
@@ -177,6 +178,16 @@ test('MIG-05 a database that was put back is compared with what went on without 
       return { id: file.mediaId, path: (file.url as string).split('/public/')[1]! }
     }
     const [kept, gone] = [await upload(32), await upload(48)]
+    const { id: company } = await ask('POST', '/api/auth/identities', seller.token, {
+      type: 'company',
+      nameAr: 'شركة السور العقارية',
+      licenceNo: randomUUID().slice(0, 12),
+      licenceExpiresOn: '2040-01-01',
+    })
+    const papers = new FormData()
+    papers.append('identityId', company)
+    for (const content of ['kept', 'gone']) papers.append('files', new Blob([pdf(content)]))
+    const { files: sent } = await ask('POST', '/api/media/upload/documents', seller.token, papers)
     const stray = `listings/${randomUUID()}/${randomUUID()}.jpg`
     const stored = await fetch(`${stack.url}/storage/v1/object/${stray}`, {
       method: 'POST',
@@ -197,12 +208,17 @@ test('MIG-05 a database that was put back is compared with what went on without 
        select $1, id, 'tap', 'live', 'failed', 12.5, 'x' from public.invoices limit 1`,
       [before],
     )
+    const { rows: [keptPaper, gonePaper] } = await known.query(
+      `select 'documents/' || file as path from public.documents order by file`,
+    )
     await known.end()
     const since = new Date().toISOString()
     await backUp(stack, copy)
 
     // An hour goes on, as far as a test can have one.
     await ask('DELETE', `/api/properties/${listing.id}/media/${gone.id}`, seller.token)
+    const paper = `/api/auth/identities/${company}/documents/${sent[1].documentId}`
+    await ask('DELETE', paper, seller.token)
     await ask('POST', '/jobs', stack.secretKey)
     await upload(64)
     await ask('POST', '/api/auth/me/delete', leaver.token, { password: leaver.password })
@@ -229,8 +245,11 @@ test('MIG-05 a database that was put back is compared with what went on without 
       `--since=${since}`,
       `--logs=${logs}`,
     )
-    expect(output).toContain(`rows whose file does not answer: 1\n   ${gone.path}`)
+    expect(output).toContain(
+      `rows whose file does not answer: 2\n   ${gonePaper.path}\n   ${gone.path}`,
+    )
     expect(output).not.toContain(kept.path)
+    expect(output).not.toContain(keptPaper.path)
     expect(output).toContain(`files without a row: 1\n   ${stray}`)
     expect(output).toContain('payments that only the provider knows: 1\n   chg_3: 12.500 KWD')
     expect(output).toContain(`deletions to repeat: 1\n   ${leaver.id}, asked at`)

@@ -74,6 +74,7 @@ const reviews: Review[] = [
     'api.count_unread_notifications',
     'api.create_conversation',
     'api.create_property',
+    'api.delete_document',
     'api.delete_notification',
     'api.delete_property',
     'api.delete_property_media',
@@ -85,6 +86,7 @@ const reviews: Review[] = [
     'api.list_blocks',
     'api.list_conversations',
     'api.list_devices',
+    'api.list_documents',
     'api.list_favorite_ids',
     'api.list_favorites',
     'api.list_identities',
@@ -109,6 +111,7 @@ const reviews: Review[] = [
     'api.update_property',
     'api.update_settings',
     'api.upload_avatar',
+    'api.upload_documents',
     'api.upload_listing_media',
   ]],
   ['users', 'the same behind it; each asks private.require_account or require_identity first', [
@@ -119,6 +122,7 @@ const reviews: Review[] = [
     'private.update_me',
     'private.create_conversation',
     'private.create_property',
+    'private.delete_document',
     'private.delete_notification',
     'private.delete_property',
     'private.delete_property_media',
@@ -148,6 +152,7 @@ const reviews: Review[] = [
     'private.update_property',
     'private.update_settings',
     'private.upload_avatar',
+    'private.upload_documents',
     'private.upload_listing_media',
   ]],
   ['users', 'says of a listing what everybody may know: that it can be saved, that it is gone', [
@@ -172,6 +177,7 @@ const reviews: Review[] = [
   ]],
   ['users', 'shapes rows that row security has let through', [
     'private.device_record',
+    'private.document_json',
     'private.identity_json',
     'private.identity_record',
     'private.notification_record',
@@ -205,6 +211,7 @@ const reviews: Review[] = [
     'api.set_user_status',
     'private.decide_moderation',
     'private.delete_user',
+    'private.get_admin_document',
     'private.get_admin_stats',
     'private.get_user',
     'private.list_audit',
@@ -222,9 +229,11 @@ const reviews: Review[] = [
     'for whoever is signed in, about what is theirs; called by the facade alone, which has ' +
     'counted and committed before, and not in api',
     [
+      'private.begin_document_upload',
       'private.begin_upload',
       'private.contact_property',
       'private.export_account',
+      'private.get_document',
     ],
   ],
   ['users', 'counts what the calling account does; can only use up its own rates', [

@@ -1,7 +1,7 @@
 /** LOAD-05 how often an account may change what it has, and how much may be unfinished at a time. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { insertListing, insertOrganisation, insertWaitingCompany } from '../support/fixtures.ts'
 import { database, type Person, type Reply, signUp } from '../support/client.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 import { givePlan } from '../support/plans.ts'
@@ -11,6 +11,8 @@ import { callDataApi, expectRateLimited, rateLimitOf } from '../support/rate-lim
 import { refusal } from '../support/problems.ts'
 import { withRates } from '../support/own-rates.ts'
 import { defaultRates } from '../support/rates.ts'
+import { pdf } from '../support/pdf.ts'
+import { uploadDocuments } from '../support/uploads.ts'
 
 withRates(defaultRates(/./))
 
@@ -37,6 +39,12 @@ const cases: [rule: string, limit: number, seconds: number, write: Write][] = [
       { id },
     ) => id)
     return () => person.delete(`/properties/${ids.pop()}`)
+  }],
+  ['document_deletions', 60, 3600, async (person) => {
+    const company = await insertWaitingCompany(person.id)
+    const { body } = await uploadDocuments(person, company, [pdf('one'), pdf('two')])
+    const ids = body.files.map(({ documentId }: { documentId: string }) => documentId)
+    return () => person.delete(`/auth/identities/${company}/documents/${ids.pop()}`)
   }],
   [
     'topups',

@@ -9,7 +9,7 @@ import { givePlan } from '../support/plans.ts'
 import { plantHits } from '../support/rate-hits.ts'
 import { rateLimitOf } from '../support/rate-limits.ts'
 import { defaultRates, enforceRates } from '../support/rates.ts'
-import { formOf, postForm } from '../support/uploads.ts'
+import { formFor, postForm } from '../support/uploads.ts'
 
 /** What has no rate, and why. */
 const unlimited: Record<string, string> = {
@@ -56,10 +56,7 @@ const real = (id: string) =>
   })[id]
 
 function send({ id, method, form }: Operation, { path, body }: ReturnType<typeof requestWith>) {
-  if (form) {
-    const name = id === 'upload_avatar' ? 'file' : 'files'
-    return postForm(person, path, formOf(name, [{ bytes: jpeg({ width: 8, height: 8 }) }]))
-  }
+  if (form) return postForm(person, path, formFor(id, jpeg({ width: 8, height: 8 })))
   return request(method, path, body && { ...body, ...real(id) }, {
     headers: { authorization: `Bearer ${person.accessToken}` },
   })

@@ -106,6 +106,7 @@ const identityStatus = route({
     'identity_not_found',
     'admin_self',
     'licence_expired',
+    'documents_changed',
     'licence_in_use',
     'status_transition_invalid',
   ],
@@ -145,11 +146,13 @@ const decide = route({
     'restored at any time by its own id. What is decided about an identity is what ' +
     '`PATCH /admin/identities/{identityId}/status` does. To reject, suspend or uphold needs a reason, ' +
     'which the owner reads. Send the `version` of the item that you show: a listing that was ' +
-    'changed meanwhile is not decided about unseen.',
+    'changed meanwhile is not decided about unseen; nor is a company or office with other ' +
+    '`documents` than `documentIds` names.',
   errors: [
     'not_found',
     'admin_self',
     'licence_expired',
+    'documents_changed',
     'licence_in_use',
     'status_transition_invalid',
     'version_conflict',

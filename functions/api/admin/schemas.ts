@@ -11,6 +11,7 @@ import {
 } from '../accounts/schemas.ts'
 import { InvoiceState } from '../billing/schemas.ts'
 import { Count, Time } from '../http/route.ts'
+import { Document } from '../media/routes-documents.ts'
 import { codeOf, everyStatus, Property } from '../properties/schemas.ts'
 
 export const accountStatuses = [
@@ -87,11 +88,17 @@ export const UserStatus = z.strictObject({
   until: Time.optional().describe('When the suspension ends; without it, it has no end.'),
 })
 
+const documentIds = z.array(z.uuid()).max(100).describe(
+  'Of a company or office that waits: the ids of the `documents` that were looked at; without it none ' +
+    'were. If it has others by now, nothing is decided (409 documents_changed, with its `documentIds`).',
+)
+
 export const IdentityStatus = z.strictObject({
   status: z.enum(['active', 'rejected', 'suspended']).describe(
     '`active` verifies it, or lifts a suspension.',
   ),
   reason: Reason,
+  documentIds: documentIds.optional(),
 })
 
 const decisions = ['approve', 'reject', 'suspend', 'restore', 'uphold', 'dismiss'] as const
@@ -156,6 +163,7 @@ const WaitingIdentity = z.object({
   email,
   phone,
   record: IdentityRecord,
+  documents: z.array(Document).describe('What it has sent of its licence, the oldest first.'),
   claims: z.array(z.object({ accountId: z.uuid(), identity: Identity })).describe(
     'Who else claims its licence number: the one that holds it, being `active`, `expired` or ' +
       '`suspended`, and then those that wait, the oldest first; 20 at most.',
@@ -190,6 +198,7 @@ export const Decision = z.strictObject({
     'Of a listing or its changes: the `version` that was looked at. If it is another by now, ' +
       'nothing is decided (409 version_conflict).',
   ),
+  documentIds: documentIds.optional(),
 })
 
 export const Decided = z

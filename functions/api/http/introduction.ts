@@ -74,7 +74,7 @@ export const tags = [
   ['accounts', 'The calling account: profile, identities, export and deletion.'],
   ['settings', 'Language, notifications, quiet hours and privacy of the account.'],
   ['properties', 'Listings: their fields, states, pictures, auctions and contacts.'],
-  ['media', 'Uploads of pictures.'],
+  ['media', 'Uploads of pictures and documents.'],
   ['favorites', 'Listings that the acting identity has saved.'],
   ['search', 'Search by filters and words, in five strategies.'],
   ['feed', 'The home feed, in numbered pages of a snapshot.'],

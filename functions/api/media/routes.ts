@@ -1,16 +1,22 @@
-/** Media: pictures of people and listings. */
+/** Media: pictures of people and listings, documents of companies and offices. */
 import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/context.ts'
 import { acting, area, Count, json, mine, route, send } from '../http/route.ts'
 import { Media } from '../properties/schemas.ts'
 import { uploadAvatar } from './upload-avatar.ts'
+import { maxDocuments, uploadDocuments } from './upload-documents.ts'
 import { maxFiles, uploadListings } from './upload-listings.ts'
 import { withUploadSlot } from './upload-memory.ts'
 
 const tags = ['media']
 
 /** For the description only: the form is read part by part and never parsed as a whole. */
-const form = (file: string, properties: Record<string, unknown>) => ({
+const form = (
+  file: string,
+  properties: Record<string, unknown>,
+  types = 'image/jpeg, image/png, image/webp',
+  required = [file],
+) => ({
   body: {
     required: true,
     content: {
@@ -19,9 +25,9 @@ const form = (file: string, properties: Record<string, unknown>) => ({
           type: 'object',
           additionalProperties: false,
           properties,
-          required: [file],
+          required,
         } as never,
-        encoding: { [file]: { contentType: 'image/jpeg, image/png, image/webp' } },
+        encoding: { [file]: { contentType: types } },
       },
     },
   },
@@ -121,6 +127,63 @@ const listings = route({
   },
 })
 
+const documents = route({
+  ...mine,
+  tags,
+  operationId: 'upload_documents',
+  method: 'post',
+  path: '/upload/documents',
+  summary: 'Upload documents of my company or office, for the administrators who verify it',
+  description:
+    '1 to 5 files, JPEG, PNG, WebP or PDF by their content, each at most 10 MiB, with `identityId` ahead ' +
+    'of them. Nobody but its owner and administrators can read them. An identity keeps at most 10, an ' +
+    'account 30. Each file has its own outcome; where none was good, the refusal of the first is the ' +
+    'answer. A PDF that needs a password is refused. They go 90 days after the last decision about the ' +
+    'company or office, at the latest 180 days after an upload that nobody decided.',
+  errors: [
+    'identity_not_found',
+    'documents_full',
+    'file_too_large',
+    'file_not_document',
+    'file_missing',
+  ],
+  request: form(
+    'files',
+    {
+      identityId: {
+        type: 'string',
+        format: 'uuid',
+        description: 'The company or office, in any state but closed; ahead of the files.',
+      },
+      files: {
+        type: 'array',
+        items: { ...picture, description: 'JPEG, PNG, WebP or PDF.' },
+        minItems: 1,
+        maxItems: maxDocuments,
+        description: 'Each at most 10 MiB.',
+      },
+    },
+    'image/jpeg, image/png, image/webp, application/pdf',
+    ['identityId', 'files'],
+  ),
+  responses: {
+    201: json(
+      z.object({
+        files: z.array(z.object({
+          index: Count.describe('Its position among the files as they were sent.'),
+          name: z.string().describe('As sent; text to show, never a path.'),
+          ok: z.boolean().describe('Whether it was accepted.'),
+          documentId: z.uuid().optional().describe('Of an accepted one.'),
+          error: FileError.optional().describe('Why it was not accepted.'),
+        })).describe('The outcome of each file, in the order sent.'),
+      }).openapi('UploadedDocuments', {
+        description: 'What became of the documents of an upload.',
+      }),
+      'In the order sent: accepted files are stored, rejected ones carry an error.',
+    ),
+  },
+})
+
 /** Waiting for a slot is part of the time that a request may take. */
 const inSlot = (c: ApiContext, upload: typeof uploadAvatar) => {
   const startedAt = Date.now()
@@ -129,4 +192,5 @@ const inSlot = (c: ApiContext, upload: typeof uploadAvatar) => {
 
 export const media = area()
   .openapi(avatar, async (c) => send(c, await inSlot(c, uploadAvatar), 201))
+  .openapi(documents, async (c) => send(c, await inSlot(c, uploadDocuments), 201))
   .openapi(listings, async (c) => send(c, await inSlot(c, uploadListings), 201))

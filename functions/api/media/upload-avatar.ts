@@ -9,6 +9,7 @@ import { withBuffer } from './upload-memory.ts'
 import {
   beginUpload,
   mebibyte,
+  pictureMetadata,
   quotaExceeded,
   readPart,
   refusalFor,
@@ -37,7 +38,7 @@ export async function uploadAvatar(c: ApiContext, startedAt: number): Promise<st
       if (!again && used >= limit) throw refusalFor(quotaExceeded(grant))
       const stored = new StoredFiles('avatars', grant)
       try {
-        if (!again) await stored.add(0, read.picture, read.hash)
+        if (!again) await stored.add(0, read.picture, pictureMetadata(read.picture, read.hash))
         await saveFilesUrl()
         return await call(c, 'upload_avatar', { uploadId, again })
       } catch (error) {

@@ -12,6 +12,7 @@ import { withBuffer } from './upload-memory.ts'
 import {
   beginUpload,
   mebibyte,
+  pictureMetadata,
   quotaExceeded,
   readPart,
   refusalFor,
@@ -41,7 +42,9 @@ async function readField(fields: Fields, part: Part) {
   else fields.startPosition = Number(text)
 }
 
-type File = { index: number; name: string } & ({ ok: true } | { ok: false; rejected: RejectedFile })
+export type File =
+  & { index: number; name: string }
+  & ({ ok: true } | { ok: false; rejected: RejectedFile })
 
 /** The state of one upload of listing pictures, while its form is read. */
 class ListingUpload {
@@ -90,7 +93,7 @@ class ListingUpload {
       if (this.stored!.names.length >= grant.limit - grant.used) {
         return quotaExceeded(grant)
       }
-      await this.stored!.add(index, read.picture, read.hash)
+      await this.stored!.add(index, read.picture, pictureMetadata(read.picture, read.hash))
     })
   }
 
@@ -139,10 +142,10 @@ function allRejected(files: File[]) {
   return new Refusal('validation_failed', { fields })
 }
 
-type Row = { index: number; mediaId?: string; url?: string; position?: number; error?: ErrorCode }
+type Row = { index: number; error?: ErrorCode } & Record<string, unknown>
 
 /** The answer of the database, with the names of the files and what was wrong with the rejected ones. */
-function merged(answer: string, files: File[]): string {
+export function merged(answer: string, files: File[]): string {
   const { files: rows, ...rest } = JSON.parse(answer) as { files: Row[] }
   const known = new Map(rows.map((row) => [row.index, row]))
   return JSON.stringify({

@@ -1,4 +1,4 @@
-/** One picture of an upload, from the form to Storage: read, checked, rewritten, stored. */
+/** One picture or other file of an upload, from the form to Storage: read, checked, rewritten, stored. */
 import type { Bytes } from '../../_shared/bytes.ts'
 import type { ApiContext } from '../../_shared/context.ts'
 import { sha256, sha256Bytes } from '../../_shared/crypto.ts'
@@ -19,11 +19,11 @@ export const mebibyte = 1024 * 1024
 export type UploadGrant = {
   uploadId: string
   folder: string
-  /** How many pictures there may be, and are. */
+  /** How many files there may be, and are. */
   limit: number
   used: number
   /** What is there already, so that it is not stored again. */
-  known: { sha256: string; position: number | null }[]
+  known: { sha256: string; position?: number | null }[]
 }
 
 /** Whether the caller may upload, and where to. */
@@ -54,8 +54,14 @@ export async function readPart(
   if (!beginsAsPicture(bytes)) return { code: 'file_not_image', detail: {} }
   // Of the bytes as sent: reading the picture rewrites them in place.
   const hash = await hashOf(bytes)
+  const picture = pictureIn(bytes, part, effort)
+  return 'code' in picture ? picture : { picture, hash }
+}
+
+/** The picture in the bytes of a part, which are rewritten in place, or what is wrong with it. */
+export function pictureIn(bytes: Bytes, part: Part, effort: Effort): Picture | RejectedFile {
   try {
-    return { picture: readPicture(bytes, effort), hash }
+    return readPicture(bytes, effort)
   } catch (error) {
     if (error instanceof NotAPicture) return { code: 'file_not_image', detail: {} }
     if (error instanceof TooManyPixels) {
@@ -80,6 +86,8 @@ async function hashOf(bytes: Bytes): Promise<string> {
   return await sha256(hashes)
 }
 
+type StoredFile = { type: string; ending: string; pieces: Bytes[] }
+
 /** The files that an upload has stored so far, so that they can be removed again. */
 export class StoredFiles {
   readonly names: string[] = []
@@ -92,13 +100,13 @@ export class StoredFiles {
   }
 
   /** Stores a file under the name that the upload has for its index. */
-  async add(index: number, picture: Picture, hash: string) {
+  async add(index: number, content: StoredFile, metadata: Record<string, unknown>) {
     const { uploadId, folder } = this.grant
     const file = uploadId.slice(0, 34) + index.toString(16).padStart(2, '0')
-    const name = `${folder}/${file}.${picture.ending}`
+    const name = `${folder}/${file}.${content.ending}`
     // Noted before: a failed request may have stored it all the same.
     this.names.push(name)
-    await storeFile(this.bucket, name, picture, { ...displaySize(picture), sha256: hash })
+    await storeFile(this.bucket, name, content, metadata)
   }
 
   /** Removes what no row can name any more. Where that is not certain, the job finds out. */
@@ -109,7 +117,12 @@ export class StoredFiles {
   }
 }
 
-/** Width and height as people see them. */
+/** What is kept with a picture: width and height as people see them, and its hash. */
+export const pictureMetadata = (picture: Picture, sha256: string) => ({
+  ...displaySize(picture),
+  sha256,
+})
+
 function displaySize({ width, height, orientation }: Picture) {
   return orientation < 5
     ? { width, height, orientation }

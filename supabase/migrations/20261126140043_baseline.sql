@@ -17122,6 +17122,129 @@ alter table private.stray_files enable row level security;
 create policy "nobody but functions of their owner" on private.media_scans using (false);
 create policy "nobody but functions of their owner" on private.stray_files using (false);
 
+-- sql/09_media/1_tables_documents.sql
+
+-- Documents: what a company or office shows an administrator of its licence, and nobody else.
+--
+-- Files lie in a bucket that is not public, under names that only the database knows. No link to one
+-- is ever signed: its owner and administrators read it through the facade, which asks here first.
+
+create table public.documents (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null,
+  identity_id uuid not null,
+  name text not null constraint documents_name_length check (char_length(name) <= 120),
+  file text not null constraint documents_one_row_a_file unique
+    constraint documents_file_is_ours
+    check (file ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/[0-9a-f-]{36}\.(jpg|png|webp|pdf)$'),
+  type text not null constraint documents_type_is_known
+    check (type in ('image/jpeg', 'image/png', 'image/webp', 'application/pdf')),
+  bytes integer not null constraint documents_bytes_are_there check (bytes > 0),
+  sha256 text not null constraint documents_sha256_form check (sha256 ~ '^[0-9a-f]{64}$'),
+  created_at timestamptz not null default now(),
+  kept_until timestamptz not null default now() + interval '180 days',
+  discarded_at timestamptz,
+  removal_due_at timestamptz not null default '-infinity',
+  constraint documents_identity_is_of_account
+    foreign key (account_id, identity_id) references public.identities (account_id, id)
+);
+comment on table public.documents is
+  'A document of a company or office, for administrators: what is known of a stored file. '
+  'Cleaned by private.files_to_remove.';
+comment on column public.documents.identity_id is 'The company or office that it is about.';
+comment on column public.documents.name is
+  'As its owner sent it, to be shown; empty once it is discarded.';
+comment on column public.documents.file is 'Name of the file in the bucket documents.';
+comment on column public.documents.bytes is 'Size of the stored file.';
+comment on column public.documents.sha256 is 'Hash of the stored file.';
+comment on column public.documents.kept_until is
+  '180 days after the upload; once the identity was decided, 90 days after the last decision.';
+comment on column public.documents.discarded_at is
+  'Since when nobody sees it; a job removes file and row.';
+comment on column public.documents.removal_due_at is
+  'Of a discarded one: when a job next has the file removed.';
+create index documents_identity_idx on public.documents (identity_id, created_at);
+create index documents_account_idx on public.documents (account_id, identity_id);
+create index documents_kept_until_idx on public.documents (kept_until) where discarded_at is null;
+create index documents_discarded_idx on public.documents (removal_due_at)
+  where discarded_at is not null;
+
+alter table public.documents enable row level security;
+revoke all on public.documents from anon, authenticated;
+grant select on public.documents to authenticated;
+-- Rows agree with files: only the functions that know both write them.
+revoke insert, update, delete, truncate on public.documents from service_role;
+create policy "people see the documents of their own identities" on public.documents
+  for select to authenticated
+  using (account_id = (select private.account_id()) and discarded_at is null);
+
+create view private.file_rows with (security_invoker = true) as
+  select media.bucket, media.name, media.discarded_at, media.removed_at from public.media
+  union all
+  select 'documents', documents.file, documents.discarded_at, null from public.documents;
+comment on view private.file_rows is 'Every row that names a file of Storage.';
+revoke all on private.file_rows from public, anon, authenticated, service_role;
+
+-- sql/09_media/2_rules_documents.sql
+
+-- Whose documents there may be, how many, and when they go.
+
+create function private.require_own_organisation(account_id uuid, identity_id uuid) returns void
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  if not exists (
+    select from public.identities
+    where identities.id = require_own_organisation.identity_id
+      and identities.account_id = require_own_organisation.account_id
+      and identities.type in ('company', 'office') and identities.status <> 'closed'
+  ) then
+    perform private.refuse(404, 'identity_not_found');
+  end if;
+end
+$$;
+comment on function private.require_own_organisation is
+  '404 identity_not_found unless it is a company or office of this account that is not closed.';
+
+create function private.document_allowance(
+  account_id uuid, identity_id uuid, out allowed integer, out used integer
+)
+  language sql
+  stable
+  security definer -- counts rows past the policies
+  set search_path = ''
+as $$
+  select counted.allowed, counted.used
+  from (
+    select 10 as allowed, count(*)::integer as used from public.documents
+    where documents.identity_id = document_allowance.identity_id
+      and documents.discarded_at is null
+    union all
+    select 30, count(*)::integer from public.documents
+    where documents.account_id = document_allowance.account_id
+      and documents.discarded_at is null
+  ) as counted
+  order by counted.allowed - counted.used
+  limit 1
+$$;
+comment on function private.document_allowance is
+  'How many documents an identity may keep, and has; or its account, where that leaves less room.';
+
+create function private.discard_documents(document_ids uuid[]) returns void
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+begin
+  update public.documents set discarded_at = now(), name = ''
+  where documents.id = any (document_ids) and documents.discarded_at is null;
+end
+$$;
+comment on function private.discard_documents is
+  'Discards documents: nobody sees them any more, and a job removes their files and rows.';
+
 -- sql/09_media/2_rules_limits.sql
 
 -- How many pictures a listing may have, and how many an identity may keep in all.
@@ -17225,7 +17348,7 @@ comment on function private.lock_upload_session is
 create function private.stored_files(upload private.uploads)
   returns table (
     index integer, name text, width integer, height integer, orientation integer, bytes integer,
-    sha256 text
+    sha256 text, type text, label text
   )
   language plpgsql
   stable
@@ -17242,9 +17365,11 @@ begin
     (objects.user_metadata ->> 'height')::integer,
     (objects.user_metadata ->> 'orientation')::integer,
     (objects.metadata ->> 'size')::integer,
-    objects.user_metadata ->> 'sha256'
+    objects.user_metadata ->> 'sha256',
+    objects.metadata ->> 'mimetype',
+    objects.user_metadata ->> 'label'
   from generate_series(0, 19) as numbered (index)
-  cross join unnest(array['jpg', 'png', 'webp']) as kind (ending)
+  cross join unnest(array['jpg', 'png', 'webp', 'pdf']) as kind (ending)
   join storage.objects
     on objects.bucket_id = upload.bucket
     and objects.name = format('%s/%s%s.%s', upload.identity_id, left(upload.id::text, 34),
@@ -17279,6 +17404,28 @@ end
 $$;
 comment on function private.earlier_pictures is
   'Pictures uploaded before for the same use: one that is sent again is not stored again.';
+
+-- sql/09_media/3_records_documents.sql
+
+-- A document as its owner and administrators see it.
+
+create function private.document_json(document public.documents, path text) returns json
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select json_build_object(
+    'id', document.id,
+    'name', document.name,
+    'type', document.type,
+    'size', document.bytes,
+    'createdAt', document.created_at,
+    'url', path || '/' || document.id)
+$$;
+comment on function private.document_json is
+  'A document in a list; its address is a path of the API that begins with this one.';
+
+grant execute on function private.document_json to authenticated;
 
 -- sql/09_media/3_records_urls.sql
 
@@ -17334,6 +17481,55 @@ comment on function private.set_files_url is
   'Stores the address of public files, which the functions know, and corrects stored addresses.';
 
 grant execute on function private.set_files_url to backend;
+
+-- sql/09_media/4_reads_documents.sql
+
+-- Documents of one's own companies and offices. Administrators read them by 11_admin.
+
+create function api.list_documents(identity_id uuid)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  perform api.get_identity(list_documents.identity_id); -- 404 identity_not_found
+  return query
+  select
+    coalesce(json_agg(
+      private.document_json(documents,
+        format('/auth/identities/%s/documents', documents.identity_id))
+      order by documents.created_at, documents.file), '[]'),
+    null::text
+  from public.documents
+  where documents.identity_id = list_documents.identity_id;
+end
+$$;
+comment on function api.list_documents is
+  'The documents of an own identity, all of them, the oldest first. 404 identity_not_found.';
+
+create function private.get_document(identity_id uuid, document_id uuid) returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  caller_id constant uuid := private.require_account();
+  document public.documents;
+begin
+  select * into document from public.documents
+  where documents.id = document_id and documents.identity_id = get_document.identity_id
+    and documents.account_id = caller_id and documents.discarded_at is null;
+  if document.id is null then
+    perform private.refuse(404, 'document_not_found');
+  end if;
+  return json_build_object('file', document.file, 'type', document.type, 'size', document.bytes);
+end
+$$;
+comment on function private.get_document is
+  'Facade: where the file of an own document lies. 404 document_not_found.';
+
+grant execute on function api.list_documents, private.get_document to authenticated;
 
 -- sql/09_media/5_writes_avatars.sql
 
@@ -17421,6 +17617,141 @@ end
 $$;
 comment on function private.change_avatar is
   'Gives a person another avatar, or none, in the profile and in the individual identity.';
+
+-- sql/09_media/5_writes_documents.sql
+
+-- Documents are uploaded as pictures are (5_writes_uploads.sql): the row of the upload, the files
+-- under its names, then their rows. Until then nobody sees them, and what is left half-way is
+-- removed.
+
+create function private.begin_document_upload(identity_id uuid) returns json
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+declare
+  caller_id constant uuid := private.lock_caller();
+  allowance record;
+  known json;
+  upload private.uploads;
+begin
+  perform private.require_own_organisation(caller_id, identity_id);
+  allowance := private.document_allowance(caller_id, identity_id);
+  select json_agg(json_build_object('sha256', documents.sha256)) into known
+  from public.documents
+  where documents.identity_id = begin_document_upload.identity_id
+    and documents.discarded_at is null;
+  -- Where nothing was uploaded before, nothing can be sent again.
+  if allowance.used >= allowance.allowed and known is null then
+    perform private.refuse(409, 'documents_full',
+      jsonb_build_object('limit', allowance.allowed, 'used', allowance.used));
+  end if;
+  insert into private.uploads (account_id, identity_id, bucket)
+  values (caller_id, begin_document_upload.identity_id, 'documents')
+  returning * into upload;
+  return json_build_object('uploadId', upload.id, 'folder', upload.identity_id,
+    'limit', allowance.allowed, 'used', allowance.used, 'known', coalesce(known, '[]'));
+end
+$$;
+comment on function private.begin_document_upload is
+  'Facade: begins an upload of documents: how its files are named, how many there is room for, and '
+  'the hashes of those that are there. Counted as private.begin_upload. 404 identity_not_found, '
+  '409 documents_full.';
+
+create function private.upload_documents(upload_id uuid, again jsonb default null) returns json
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+declare
+  -- Alone, so that no two uploads see the same room, and no admin decides meanwhile.
+  caller_id constant uuid := private.lock_caller_exclusively();
+  upload constant private.uploads := private.lock_own_upload(upload_id, 'documents');
+  allowance record;
+  room integer;
+  stored record;
+  document_id uuid;
+  answers jsonb := '[]';
+begin
+  perform private.require_own_organisation(caller_id, upload.identity_id);
+  allowance := private.document_allowance(caller_id, upload.identity_id);
+  room := allowance.allowed - allowance.used;
+  for stored in
+    select files.index, files.name, files.label, files.type, files.bytes, files.sha256
+    from private.stored_files(upload) as files
+    union all
+    select known.index, null, null, null, null, known.sha256
+    from jsonb_to_recordset(again) as known (index integer, sha256 text)
+    order by index
+    limit 20
+  loop
+    -- Sent again because the answer was lost: the document is there.
+    select documents.id into document_id from public.documents
+    where documents.identity_id = upload.identity_id and documents.sha256 = stored.sha256
+      and documents.discarded_at is null
+    limit 1;
+    if document_id is null and stored.name is not null and room > 0 then
+      insert into public.documents (account_id, identity_id, name, file, type, bytes, sha256)
+      values (caller_id, upload.identity_id, stored.label, stored.name, stored.type, stored.bytes,
+        stored.sha256)
+      returning documents.id into document_id;
+      room := room - 1;
+    end if;
+    answers := answers || (jsonb_build_object('index', stored.index) || case
+      when document_id is not null then jsonb_build_object('documentId', document_id)
+      -- It was there when the upload began, and so was not stored again.
+      when stored.name is null then '{"error":"document_not_found"}'
+      else '{"error":"documents_full"}' end);
+  end loop;
+  if not jsonb_path_exists(answers, '$[*].documentId') then
+    perform private.refuse(409, 'documents_full',
+      jsonb_build_object('limit', allowance.allowed, 'used', allowance.used));
+  end if;
+  perform private.finish_upload(upload);
+  return jsonb_build_object('files', answers);
+end
+$$;
+comment on function private.upload_documents is
+  'Api: Adds the documents that this upload stored to their company or office, and finds those that '
+  'were sent again by index and hash; what there is no room for is answered with documents_full. 404 '
+  'identity_not_found, 409 documents_full when there is room for none.';
+
+create function private.delete_document(identity_id uuid, document_id uuid) returns void
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+declare
+  caller_id constant uuid := private.lock_caller();
+begin
+  perform from public.documents
+  where documents.id = document_id and documents.identity_id = delete_document.identity_id
+    and documents.account_id = caller_id and documents.discarded_at is null
+  for no key update;
+  if not found then
+    perform private.refuse(404, 'document_not_found');
+  end if;
+  perform private.discard_documents(array[document_id]);
+end
+$$;
+comment on function private.delete_document is
+  'Removes an own document; see api.delete_document.';
+
+create function api.delete_document(identity_id uuid, document_id uuid) returns void
+  language sql
+  set search_path = ''
+as $$
+  select private.count_action('document_deletions');
+  select private.delete_document(identity_id, document_id)
+$$;
+comment on function api.delete_document is
+  'Removes a document of an own company or office: nobody sees it from now on, and its file goes. '
+  '404 document_not_found.';
+
+grant execute on function
+  private.begin_document_upload, private.upload_documents,
+  private.delete_document, api.delete_document
+  to authenticated;
 
 -- sql/09_media/5_writes_listing_pictures.sql
 
@@ -17715,7 +18046,9 @@ begin
   room := room - case when property.id is null
     then cardinality(others) else cardinality(private.owner_pictures(property)) end;
   for stored in
-    select * from private.stored_files(upload)
+    select files.index, files.name, files.width, files.height, files.orientation, files.bytes,
+      files.sha256
+    from private.stored_files(upload) as files
     union all
     select known.index, null, null, null, null, null, known.sha256
     from jsonb_to_recordset(again) as known (index integer, sha256 text)
@@ -17895,7 +18228,7 @@ comment on function private.upload_avatar is
 
 create function private.finish_upload(upload private.uploads) returns void
   language plpgsql
-  security definer -- writes a closed table
+  security definer -- writes a closed table, and reads what belongs to others
   set search_path = ''
 as $$
 begin
@@ -17903,8 +18236,8 @@ begin
   if exists (
     select from private.stored_files(upload) as stored
     where not exists (
-      select from public.media
-      where media.bucket = upload.bucket and media.name = stored.name
+      select from private.file_rows
+      where file_rows.bucket = upload.bucket and file_rows.name = stored.name
     )
   ) then
     update private.uploads set due_at = now() where uploads.id = upload.id;
@@ -18006,6 +18339,52 @@ create trigger media_are_shown_no_more
   after delete on public.media referencing old table as before
   for each statement execute function private.on_pictures_of_listings();
 
+-- sql/09_media/6_events_documents.sql
+
+-- Documents go some time after the identity was decided, and with it when it is closed.
+
+create function private.on_documents_decided() returns trigger
+  language plpgsql
+  security definer -- writes what clients may not
+  set search_path = ''
+as $$
+begin
+  -- An owner who renews a licence decides nothing.
+  if private.account_id() is distinct from new.account_id then
+    update public.documents set kept_until = now() + interval '90 days'
+    where documents.identity_id = new.id and documents.discarded_at is null;
+  end if;
+  return null;
+end
+$$;
+comment on function private.on_documents_decided is
+  'Documents of a company or office are kept for 90 days after the last decision about it.';
+create trigger identities_keep_documents_a_while
+  after update of status on public.identities
+  for each row when (
+    new.status <> old.status and new.status in ('active', 'rejected', 'suspended')
+  )
+  execute function private.on_documents_decided();
+
+create function private.on_documents_owner_closed() returns trigger
+  language plpgsql
+  security definer -- writes what clients may not
+  set search_path = ''
+as $$
+begin
+  perform private.discard_documents(array(
+    select documents.id from public.documents where documents.identity_id = new.id
+  ));
+  return null;
+end
+$$;
+comment on function private.on_documents_owner_closed is
+  'Discards the documents of a closed identity.';
+create trigger identities_take_their_documents
+  after update of status on public.identities
+  for each row when (new.status = 'closed' and old.status <> 'closed')
+  execute function private.on_documents_owner_closed();
+
 -- sql/09_media/7_jobs.sql
 
 -- Scheduled work: unused files are removed, and files and rows are compared.
@@ -18049,6 +18428,10 @@ as $$
   using private.check_files(attempted) as file
   where media.bucket = file.bucket and media.name = file.name and not file.is_stored
     and media.discarded_at is not null and media.removed_at is null;
+  delete from public.documents
+  using private.check_files(attempted) as file
+  where file.bucket = 'documents' and documents.file = file.name and not file.is_stored
+    and documents.discarded_at is not null;
   delete from private.stray_files
   using private.check_files(attempted) as file
   where stray_files.bucket = file.bucket and stray_files.name = file.name and not file.is_stored;
@@ -18057,6 +18440,10 @@ as $$
   from private.check_files(attempted) as file
   where media.bucket = file.bucket and media.name = file.name and file.is_stored
     and media.discarded_at is not null and media.removed_at is null;
+  update public.documents set removal_due_at = now() + interval '5 minutes'
+  from private.check_files(attempted) as file
+  where file.bucket = 'documents' and documents.file = file.name and file.is_stored
+    and documents.discarded_at is not null;
   update private.stray_files set removal_due_at = now() + interval '5 minutes'
   from private.check_files(attempted) as file
   where stray_files.bucket = file.bucket and stray_files.name = file.name and file.is_stored;
@@ -18085,7 +18472,8 @@ as $$
   from due
   cross join lateral private.stored_files(due::private.uploads) as stored
   where not exists (
-    select from public.media where media.bucket = due.bucket and media.name = stored.name
+    select from private.file_rows
+    where file_rows.bucket = due.bucket and file_rows.name = stored.name
   )
   on conflict do nothing
 $$;
@@ -18094,7 +18482,7 @@ comment on function private.expire_uploads is
 
 create function private.files_to_remove(attempted jsonb) returns json
   language plpgsql
-  security definer -- reads the files of Storage and everybody's pictures
+  security definer -- reads the files of Storage and everybody's pictures and documents
   set search_path = ''
 as $$
 begin
@@ -18117,6 +18505,14 @@ begin
     limit 500
   );
   perform private.expire_uploads();
+  perform private.discard_documents(array(
+    select documents.id from public.documents
+    where documents.kept_until <= now() and documents.discarded_at is null
+    order by documents.kept_until
+    limit 500
+    -- One whose identity is being decided is kept for longer.
+    for no key update skip locked
+  ));
 
   return (
     select coalesce(json_agg(json_build_object('bucket', due.bucket, 'names', due.names)), '[]')
@@ -18128,6 +18524,13 @@ begin
           where media.discarded_at is not null and media.removed_at is null
             and media.removal_due_at <= now()
           order by media.removal_due_at, media.discarded_at
+          limit 500
+        )
+        union
+        (
+          select 'documents', documents.file from public.documents
+          where documents.discarded_at is not null and documents.removal_due_at <= now()
+          order by documents.removal_due_at
           limit 500
         )
         union
@@ -18149,7 +18552,7 @@ comment on function private.files_to_remove is
 
 create function private.reconcile_media() returns bigint
   language plpgsql
-  security definer -- reads the files of Storage and everybody's pictures
+  security definer -- reads the files of Storage and everybody's pictures and documents
   set search_path = ''
 as $$
 declare
@@ -18160,7 +18563,7 @@ declare
   lost bigint;
   wrong bigint := 0;
 begin
-  insert into private.media_scans (bucket) values ('avatars'), ('listings')
+  insert into private.media_scans (bucket) values ('avatars'), ('listings'), ('documents')
   on conflict do nothing;
   for scan in select * from private.media_scans for update skip locked loop
     -- The next files by name, and the rows in the same range of names.
@@ -18178,20 +18581,20 @@ begin
         and (last_name is null or objects.name <= last_name)
         and objects.created_at < now() - interval '1 hour'
         and not exists (
-          select from public.media
-          where media.bucket = objects.bucket_id and media.name = objects.name
+          select from private.file_rows
+          where file_rows.bucket = objects.bucket_id and file_rows.name = objects.name
         )
       on conflict do nothing
       returning 1
     )
     select count(*) into stray from strays;
-    select count(*) into lost from public.media
-    where media.bucket = scan.bucket and media.name > scan.after_name
-      and (last_name is null or media.name <= last_name)
-      and media.discarded_at is null
+    select count(*) into lost from private.file_rows
+    where file_rows.bucket = scan.bucket and file_rows.name > scan.after_name
+      and (last_name is null or file_rows.name <= last_name)
+      and file_rows.discarded_at is null
       and not exists (
         select from storage.objects
-        where objects.bucket_id = media.bucket and objects.name = media.name
+        where objects.bucket_id = file_rows.bucket and objects.name = file_rows.name
       );
     wrong := wrong + stray + lost;
     scan.files := scan.files + seen;
@@ -20268,7 +20671,7 @@ comment on column public.admin_acts.amount is 'Of a refund, in dinars; empty is 
 comment on column public.admin_acts."to" is 'Of a refund: wallet or source.';
 comment on column public.admin_acts.until is 'Of suspend_account; empty is for good.';
 comment on column public.admin_acts.version is
-  'What admin_listings_to_review shows: another by then is refused.';
+  'What admin_listings_to_review or admin_identities_to_verify shows: another by then is refused.';
 comment on column public.admin_acts.reason is 'Why, as the person reads it; in the audit trail.';
 comment on column public.admin_acts.note is
   'For administrators only; goes with the account that the act is about.';
@@ -20894,6 +21297,81 @@ comment on function private.property_decisions is 'What an admin can decide abou
 -- For the view of Studio, which reads with its caller's rights.
 grant execute on function private.awaits_review, private.review_version to service_role;
 
+-- sql/11_admin/2_rules_documents.sql
+
+-- A company or office with documents is decided about by whoever has seen all of them.
+
+create function private.document_ids(identity_id uuid) returns uuid[]
+  language sql
+  stable
+  security definer -- reads documents of others, for an admin
+  set search_path = ''
+as $$
+  select array(
+    select documents.id from public.documents
+    where documents.identity_id = document_ids.identity_id and documents.discarded_at is null
+    order by documents.id
+  )
+$$;
+comment on function private.document_ids is
+  'The documents of an identity, for whoever decides about it.';
+
+create function private.check_documents_seen(identity public.identities, seen uuid[]) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  there constant uuid[] := private.document_ids(identity.id);
+begin
+  if (seen is not null or identity.status = 'pending_verification')
+    and there <> array(select distinct id from unnest(seen) as id order by id) then
+    perform private.refuse(409, 'documents_changed', jsonb_build_object('documentIds', there));
+  end if;
+end
+$$;
+comment on function private.check_documents_seen is
+  '409 documents_changed if a company or office that waits has other documents than were seen.';
+
+create function private.audited_documents(identity_id uuid) returns jsonb
+  language sql
+  stable
+  security definer -- reads documents of others, for the audit trail
+  set search_path = ''
+as $$
+  select jsonb_agg(jsonb_build_object('name', documents.name, 'type', documents.type,
+    'size', documents.bytes, 'sha256', documents.sha256)
+    order by documents.created_at, documents.file)
+  from public.documents
+  where documents.identity_id = audited_documents.identity_id and documents.discarded_at is null
+$$;
+comment on function private.audited_documents is
+  'What the audit trail keeps of the documents of an identity that is decided about; null without '
+  'any.';
+
+create function private.check_documents_by_hand() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  stack text;
+begin
+  get diagnostics stack = pg_context;
+  if private.is_by_hand(stack) and private.document_ids(new.id) <> '{}' then
+    perform private.refuse_by_hand('It has papers: look at them (admin_documents), then add a row '
+      'to admin_acts with act verify_identity or reject_identity and their number as version.');
+  end if;
+  return new;
+end
+$$;
+comment on function private.check_documents_by_hand is
+  'A status typed by hand says nothing of which documents were seen.';
+create trigger identities_with_documents_are_decided_by_acts
+  before update of status on public.identities
+  for each row when (
+    old.status = 'pending_verification' and new.status in ('active', 'rejected')
+  )
+  execute function private.check_documents_by_hand();
+
 -- sql/11_admin/2_rules_reports.sql
 
 -- What can be reported, and that a report is decided once.
@@ -21313,6 +21791,12 @@ begin
       'email', accounts.email,
       'phone', accounts.phone,
       'record', private.identity_record(identity),
+      'documents', (
+        select coalesce(json_agg(private.document_json(documents, '/admin/documents')
+          order by documents.created_at, documents.file), '[]')
+        from public.documents
+        where documents.identity_id = identity.id and documents.discarded_at is null
+      ),
       'claims', private.licence_claims(identity.id),
       'lastDecision', (
         select entry.record from private.audit_records(array(
@@ -21330,8 +21814,8 @@ begin
 end
 $$;
 comment on function private.waiting_identity_json is
-  'A company or office that waits: its record with the licence, whose it is, who else claims the '
-  'licence, and what was decided about it before.';
+  'A company or office that waits: its record with the licence, its documents, whose it is, who else '
+  'claims the licence, and what was decided about it before.';
 
 create function private.moderation_records(item_ids uuid[])
   returns table (ordinal bigint, record json)
@@ -21850,6 +22334,31 @@ end
 $$;
 comment on function private.act_on_listing is 'Carries out an act about a listing or its changes.';
 
+create function private.act_on_identity(act public.admin_acts, identity_id uuid) returns text
+  language plpgsql
+  security definer -- writes an identity of another, for an admin
+  set search_path = ''
+as $$
+declare
+  identity constant public.identities := private.lock_identity_to_decide(identity_id, null);
+  document_ids constant uuid[] := private.document_ids(identity_id);
+  papers constant integer := cardinality(document_ids);
+  decides constant boolean := act.act in ('verify_identity', 'reject_identity');
+begin
+  if decides and papers <> coalesce(act.version, 0) then
+    perform private.refuse_by_hand(case papers
+      when 0 then 'It has no papers now: leave version empty.'
+      else format('It has %s papers: look at them (admin_documents), and give their number as '
+        'version.', papers) end);
+  end if;
+  return format('The identity is %s.', private.moderate_identity(identity,
+    case act.act when 'verify_identity' then 'approve' else split_part(act.act, '_', 1) end,
+    act.reason, case when decides then document_ids end) ->> 'status');
+end
+$$;
+comment on function private.act_on_identity is
+  'Carries out an act about an identity; to verify or reject one with papers, version is their number.';
+
 create function private.act_on_message(act public.admin_acts, message_id uuid) returns text
   language plpgsql
   security definer -- writes a message of others, for an admin
@@ -21892,11 +22401,7 @@ begin
     when 'account' then return private.act_on_account(act, target_id);
     when 'listing' then return private.act_on_listing(act, target_id);
     when 'message' then return private.act_on_message(act, target_id);
-    when 'identity' then
-      return format('The identity is %s.', private.moderate_identity(
-        private.lock_identity_to_decide(target_id, null),
-        case act.act when 'verify_identity' then 'approve' else split_part(act.act, '_', 1) end,
-        act.reason) ->> 'status');
+    when 'identity' then return private.act_on_identity(act, target_id);
     when 'report' then
       return format('The report is %s, with all others about the same.', private.moderate_report(
         private.lock_report(target_id), act.act, act.reason) ->> 'status');
@@ -22023,6 +22528,35 @@ create trigger acts_are_carried_out
   before insert on public.admin_acts
   for each row execute function private.carry_out_act();
 
+-- sql/11_admin/5_writes_documents.sql
+
+-- Admins read documents of companies and offices; each reading is in the audit trail.
+
+create function private.get_admin_document(document_id uuid) returns json
+  language plpgsql
+  security definer -- reads what belongs to others, for an admin
+  set search_path = ''
+as $$
+declare
+  document public.documents;
+begin
+  perform private.require_admin();
+  select * into document from public.documents
+  where documents.id = document_id and documents.discarded_at is null;
+  if document.id is null then
+    perform private.refuse(404, 'document_not_found');
+  end if;
+  perform private.audit('document.read', 'document', document.id, null, null,
+    jsonb_build_object('identityId', document.identity_id));
+  return json_build_object('file', document.file, 'type', document.type, 'size', document.bytes);
+end
+$$;
+comment on function private.get_admin_document is
+  'Facade: where the file of a document lies, for an admin, in the audit trail. 403 admin_only, '
+  '404 document_not_found.';
+
+grant execute on function private.get_admin_document to authenticated;
+
 -- sql/11_admin/5_writes_identities.sql
 
 -- What admins do to identities: verify, reject, suspend, lift the suspension.
@@ -22051,16 +22585,19 @@ comment on function private.lock_identity_to_decide is
   'An identity, locked with its account; null if there is none. 409 admin_self for an own one.';
 
 create function private.apply_identity_decision(
-  identity public.identities, status text, reason text
+  identity public.identities, status text, reason text, seen uuid[]
 ) returns public.identities
   language plpgsql
   security definer -- writes an identity of another, for an admin
   set search_path = ''
 as $$
 begin
+  perform private.check_documents_seen(identity, seen);
   perform private.audit('identity.status', 'identity', identity.id, reason,
     jsonb_build_object('status', identity.status),
-    jsonb_build_object('status', apply_identity_decision.status));
+    jsonb_strip_nulls(jsonb_build_object(
+      'status', apply_identity_decision.status,
+      'documents', private.audited_documents(identity.id))));
   update public.identities
   set status = apply_identity_decision.status,
       status_reason = case when apply_identity_decision.status <> 'active' then reason end
@@ -22070,9 +22607,12 @@ begin
 end
 $$;
 comment on function private.apply_identity_decision is
-  'Gives a locked identity its new status, in the audit trail first; triggers do the rest.';
+  'Gives a locked identity its new status, in the audit trail first; triggers do the rest. 409 '
+  'documents_changed unless seen are the documents of one that waits.';
 
-create function private.set_identity_status(identity_id uuid, status text, reason text) returns json
+create function private.set_identity_status(
+  identity_id uuid, status text, reason text, document_ids uuid[] default null
+) returns json
   language plpgsql
   security definer -- writes an identity of another, for an admin
   set search_path = ''
@@ -22092,13 +22632,13 @@ begin
     perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
       'from', identity.status, 'allowed', private.identity_decisions(identity)));
   end if;
-  identity := private.apply_identity_decision(identity, status, why);
+  identity := private.apply_identity_decision(identity, status, why, document_ids);
   return private.identity_record(identity);
 end
 $$;
 comment on function private.set_identity_status is
   'Api: For admins: verifies, rejects or suspends an identity, or lifts its suspension. 403 '
-  'admin_only, 404 identity_not_found, 409 admin_self, status_transition_invalid, '
+  'admin_only, 404 identity_not_found, 409 admin_self, status_transition_invalid, documents_changed, '
   'licence_in_use, 422 licence_expired.';
 
 grant execute on function private.set_identity_status to authenticated;
@@ -22159,7 +22699,7 @@ comment on function private.moderate_property is
   'the listing has: 409 version_conflict.';
 
 create function private.moderate_identity(
-  identity public.identities, decision text, reason text
+  identity public.identities, decision text, reason text, document_ids uuid[]
 ) returns json
   language plpgsql
   security definer -- writes an identity of another, for an admin
@@ -22173,13 +22713,14 @@ begin
         private.identity_moderation(identity)));
   end if;
   identity := private.apply_identity_decision(identity, case decision
-    when 'reject' then 'rejected' when 'suspend' then 'suspended' else 'active' end, reason);
+    when 'reject' then 'rejected' when 'suspend' then 'suspended' else 'active' end, reason,
+    document_ids);
   return json_build_object('id', identity.id, 'kind', 'identity', 'status', identity.status,
     'decisions', private.identity_moderation(identity));
 end
 $$;
 comment on function private.moderate_identity is
-  'Applies a decision to an identity that its caller has locked.';
+  'Applies a decision to an identity that its caller has locked. 409 documents_changed.';
 
 create function private.moderate_report(report public.reports, decision text, reason text)
   returns json
@@ -22269,7 +22810,8 @@ comment on function private.lock_report is
   'A report, locked with all others about the same thing; null if there is none.';
 
 create function private.decide_moderation(
-  id uuid, decision text, reason text default null, version integer default null
+  id uuid, decision text, reason text default null, version integer default null,
+  document_ids uuid[] default null
 ) returns json
   language plpgsql
   security definer -- writes what belongs to another, for an admin
@@ -22299,7 +22841,7 @@ begin
   end if;
   identity := private.lock_identity_to_decide(decide_moderation.id, admin_id);
   if identity.id is not null then
-    return private.moderate_identity(identity, decision, why);
+    return private.moderate_identity(identity, decision, why, document_ids);
   end if;
   select * into property from public.properties
   where properties.id = decide_moderation.id and properties.status <> 'deleted';
@@ -22316,9 +22858,10 @@ end
 $$;
 comment on function private.decide_moderation is
   'Api: For admins: approve or reject what waits, suspend a listing or identity or restore it, '
-  'uphold or dismiss a report. Of a listing or its changes version is what the admin saw. 403 '
-  'admin_only, 404 not_found, 409 admin_self, status_transition_invalid, version_conflict, '
-  'licence_in_use, 422 licence_expired.';
+  'uphold or dismiss a report. Of a listing or its changes version is what the admin saw, of a '
+  'company or office that waits document_ids are. 403 admin_only, 404 not_found, 409 admin_self, '
+  'status_transition_invalid, version_conflict, documents_changed, licence_in_use, 422 '
+  'licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;
 
@@ -22672,6 +23215,8 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
       where claims.licence_no = organisations.licence_no and claims.identity_id <> identities.id
         and (claims.holds_licence or claiming.status = 'pending_verification')
     ) as claims,
+    papers.names as papers,
+    papers.version,
     organisations.phone,
     organisations.email,
     accounts.email as account_email,
@@ -22682,12 +23227,44 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   from public.identities
   join public.organisations on organisations.identity_id = identities.id
   join public.accounts on accounts.id = identities.account_id
+  cross join lateral (
+    select string_agg(documents.name, ', ' order by documents.created_at, documents.file) as names,
+      nullif(count(*), 0) as version
+    from public.documents
+    where documents.identity_id = identities.id and documents.discarded_at is null
+  ) as papers
   where identities.status = 'pending_verification'
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
   'Companies and offices that wait to be verified, the oldest first. claims are others with the same '
   'licence, the one that holds it first: only one can be active. To decide, add a row to admin_acts with '
-  'act verify_identity or reject_identity, and id or licence_no as target.';
+  'act verify_identity or reject_identity, and id or licence_no as target; where there are papers '
+  '(admin_documents), with version as it is shown here, so that none is decided about unseen.';
+
+create view public.admin_documents with (security_invoker = true) as
+  select
+    documents.id,
+    organisations.name_ar,
+    organisations.licence_no,
+    identities.status,
+    documents.name,
+    documents.type,
+    documents.bytes,
+    documents.file,
+    documents.created_at,
+    documents.kept_until,
+    documents.sha256,
+    documents.identity_id,
+    documents.account_id
+  from public.documents
+  join public.identities on identities.id = documents.identity_id
+  left join public.organisations on organisations.identity_id = documents.identity_id
+  where documents.discarded_at is null
+  order by documents.created_at desc, documents.file;
+comment on view public.admin_documents is
+  'What companies and offices have sent of their licences, the newest first. file is its name in the '
+  'bucket documents (Storage); GET /admin/documents/{id} reads it as well, and puts that in the audit '
+  'trail. It goes at kept_until.';
 
 create view public.admin_listings_to_review with (security_invoker = true) as
   select
@@ -22786,6 +23363,7 @@ comment on view public.admin_audit is 'What admins did, newest first. Nobody can
 
 revoke all on
   public.admin_users, public.admin_properties, public.admin_identities_to_verify,
+  public.admin_documents,
   public.admin_listings_to_review, public.admin_reports, public.admin_alarms,
   public.admin_payment_events, public.admin_audit
   from public, anon, authenticated, service_role;
@@ -25962,6 +26540,17 @@ begin
       ) order by media.created_at, media.id), '[]')
       from public.media where media.identity_id = identity.id and media.discarded_at is null
     ),
+    'documents', (
+      select coalesce(json_agg(json_build_object(
+        'id', documents.id,
+        'name', documents.name,
+        'type', documents.type,
+        'size', documents.bytes,
+        'createdAt', documents.created_at
+      ) order by documents.created_at, documents.file), '[]')
+      from public.documents
+      where documents.identity_id = identity.id and documents.discarded_at is null
+    ),
     'conversations', (
       select coalesce(json_agg(private.exported_conversation(participants)
         order by participants.active_at desc, participants.conversation_id), '[]')
@@ -26563,6 +27152,9 @@ begin
         'A picture is removed with its file: in the SQL editor, select '
         'private.discard_media(array[id]). A pending one is decided with the changes of its '
         'listing.'),
+      ('public.documents', '', '', '{}',
+        'A document comes and goes with its file: its owner removes it in the app, or it goes by itself '
+        'when its time is over.'),
       ('public.conversations', '', '', '{}', chat),
       ('public.participants', '', '', '{}', chat),
       ('public.messages', '', '', '{}', chat),
@@ -26862,7 +27454,7 @@ $$;
 
 -- There is no policy on storage.objects and storage.buckets, so clients neither write, list nor sign.
 -- Pictures are read by their public address, which skips policies; the functions store and remove
--- them with the secret key.
+-- them with the secret key, and read documents by it.
 
 -- Realtime stops for whoever was signed in once the session is gone.
 create or replace trigger on_sessions_ended
@@ -26932,7 +27524,8 @@ insert into private.rates (rule, max, seconds, note) values
     'pushes of messages from the acts of one account to another; in the list they still stand'),
   ('pushes', 10, 86400,
     'pushes of everything else from the acts of one account to another; in the list they still stand'),
-  ('uploads', 60, 3600, 'uploads per account, each of up to 20 pictures'),
+  ('uploads', 60, 3600, 'uploads per account, each of up to 20 pictures or 5 documents'),
+  ('document_deletions', 60, 3600, 'documents removed per account'),
   ('profile', 60, 3600, 'changes of name, settings, password and own pages per account'),
   ('switches', 120, 3600, 'switches of the acting identity per account'),
   ('identities', 5, 86400, 'companies and offices asked for per account'),
@@ -26997,7 +27590,10 @@ on conflict (name) do nothing;
 -- `nosniff` is sent either: what is served begins as its type says, as the functions made it.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
   ('avatars', 'avatars', true, 5242880, '{image/jpeg,image/png,image/webp}'),
-  ('listings', 'listings', true, 10485760, '{image/jpeg,image/png,image/webp}')
+  ('listings', 'listings', true, 10485760, '{image/jpeg,image/png,image/webp}'),
+  -- Read by the functions alone, for whom the database allows it.
+  ('documents', 'documents', false, 10485760,
+    '{image/jpeg,image/png,image/webp,application/pdf}')
 on conflict (id) do update set
   public = excluded.public, file_size_limit = excluded.file_size_limit,
   allowed_mime_types = excluded.allowed_mime_types;
@@ -27165,10 +27761,12 @@ from (values
     'as target a listing («KW-102061»), and reason', 'restore'),
   ('restore', 'listing', '', 'reason,note',
     'as target a suspended listing («KW-102061»)', 'suspend'),
-  ('verify_identity', 'identity', '', 'reason,note',
-    'as target the id of a company or office that waits, or its licence number', 'suspend_identity'),
-  ('reject_identity', 'identity', 'reason', 'note',
-    'as target the id of a company or office that waits, or its licence number, and reason',
+  ('verify_identity', 'identity', '', 'version,reason,note',
+    'as target the id of a company or office that waits, or its licence number; with papers version '
+    'as admin_identities_to_verify shows it', 'suspend_identity'),
+  ('reject_identity', 'identity', 'reason', 'version,note',
+    'as target the id of a company or office that waits, or its licence number, and reason; with '
+    'papers version as admin_identities_to_verify shows it',
     'its owner, who asks again'),
   ('suspend_identity', 'identity', 'reason', 'note',
     'as target the id of a person''s identity, company or office, or its licence number, and reason',

@@ -1,0 +1,116 @@
+/** The upload of documents of a company or office: a form with its identity, then the files. */
+import type { ApiContext } from '../../_shared/context.ts'
+import { sha256OfPieces } from '../../_shared/crypto.ts'
+import { call } from '../../_shared/db.ts'
+import type { Part } from '../../_shared/multipart.ts'
+import { invalidField, invalidFields } from '../../_shared/refusal.ts'
+import { isUuid } from '../../_shared/uuid.ts'
+import { effortOfRequest } from '../../pictures/read.ts'
+import { isReadablePdf } from './pdf.ts'
+import { displayName, missingFile, openForm, readInto, textOf } from './upload-form.ts'
+import { type File, merged } from './upload-listings.ts'
+import { withBuffer } from './upload-memory.ts'
+import {
+  mebibyte,
+  pictureIn,
+  refusalFor,
+  type RejectedFile,
+  StoredFiles,
+  type UploadGrant,
+} from './upload-picture.ts'
+
+// The only limit: Storage holds its own against declared lengths alone.
+const maxSize = 10 * mebibyte
+export const maxDocuments = 5
+
+/** The state of one upload of documents, while its form is read. */
+class DocumentUpload {
+  identityId?: string
+  readonly files: File[] = []
+  /** Those that are stored already: an answer was lost, and the client sends them once more. */
+  readonly again: { index: number; sha256: string }[] = []
+  stored?: StoredFiles
+  private grant?: UploadGrant
+  private readonly effort = effortOfRequest()
+  private readonly c: ApiContext
+
+  constructor(c: ApiContext) {
+    this.c = c
+  }
+
+  get uploadId() {
+    return this.grant?.uploadId ?? ''
+  }
+
+  /** The one field of the form; it comes ahead of the files, which are stored as they arrive. */
+  async readField(part: Part) {
+    const text = (await textOf(part)).toLowerCase()
+    if (part.name !== 'identityId') {
+      throw invalidFields({ path: displayName(part.name), code: 'unknown' })
+    }
+    if (!isUuid(text) || this.identityId) throw invalidField('identityId', 'invalid')
+    this.identityId = text
+  }
+
+  /** Adds the next file. Whether the caller may upload is asked once, before the first one is read. */
+  async add(part: Part) {
+    const { identityId } = this
+    const index = this.files.length
+    if (!identityId) throw invalidField('identityId', 'required')
+    if (index === maxDocuments) throw invalidFields({ path: 'files', code: 'too_big' })
+    this.grant ??= JSON.parse(
+      await call(this.c, 'begin_document_upload', { identityId }, { rate: 'uploads' }),
+    ) as UploadGrant
+    this.stored ??= new StoredFiles('documents', this.grant)
+    const name = displayName(part.filename!)
+    const rejected = await this.keep(part, index, name)
+    this.files.push(rejected ? { index, name, ok: false, rejected } : { index, name, ok: true })
+  }
+
+  private keep(part: Part, index: number, label: string): Promise<RejectedFile | undefined> {
+    return withBuffer(async (buffer) => {
+      const bytes = await readInto(part, buffer, maxSize)
+      if (!bytes) return { code: 'file_too_large', detail: { max: maxSize / mebibyte } }
+      const file = isReadablePdf(bytes)
+        ? { type: 'application/pdf', ending: 'pdf', pieces: [bytes] }
+        : pictureIn(bytes, part, this.effort)
+      if ('code' in file) {
+        return file.code === 'file_not_image' ? { code: 'file_not_document', detail: {} } : file
+      }
+      const { known, limit, used } = this.grant!
+      const sha256 = sha256OfPieces(file.pieces)
+      if (known.some((one) => one.sha256 === sha256)) {
+        return void this.again.push({ index, sha256 })
+      }
+      if (this.stored!.names.length >= limit - used) {
+        return { code: 'documents_full', detail: { limit, used } }
+      }
+      await this.stored!.add(index, file, { label, sha256 })
+    })
+  }
+}
+
+/** The answer of the database, with what was wrong with the files that are not in it. */
+export async function uploadDocuments(c: ApiContext, startedAt: number): Promise<string> {
+  const form = openForm(c, startedAt, maxDocuments + 2)
+  const upload = new DocumentUpload(c)
+  const { files, again } = upload
+  try {
+    for await (const part of form.parts) {
+      if (part.name === 'files' && part.filename !== undefined) await upload.add(part)
+      else if (part.name === 'files') throw missingFile('files', part)
+      else await upload.readField(part)
+    }
+    const [first] = files
+    if (!first) throw missingFile('files')
+    if (files.every(({ ok }) => !ok) && !first.ok) throw refusalFor(first.rejected)
+    const { uploadId } = upload
+    const args = { uploadId, again: again.length ? again : undefined }
+    return merged(await call(c, 'upload_documents', args), files)
+  } catch (error) {
+    await upload.stored?.removeAfter(error)
+    throw error
+  } finally {
+    form.close()
+  }
+}

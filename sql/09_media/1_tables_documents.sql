@@ -1,0 +1,60 @@
+-- Documents: what a company or office shows an administrator of its licence, and nobody else.
+--
+-- Files lie in a bucket that is not public, under names that only the database knows. No link to one
+-- is ever signed: its owner and administrators read it through the facade, which asks here first.
+
+create table public.documents (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null,
+  identity_id uuid not null,
+  name text not null constraint documents_name_length check (char_length(name) <= 120),
+  file text not null constraint documents_one_row_a_file unique
+    constraint documents_file_is_ours
+    check (file ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/[0-9a-f-]{36}\.(jpg|png|webp|pdf)$'),
+  type text not null constraint documents_type_is_known
+    check (type in ('image/jpeg', 'image/png', 'image/webp', 'application/pdf')),
+  bytes integer not null constraint documents_bytes_are_there check (bytes > 0),
+  sha256 text not null constraint documents_sha256_form check (sha256 ~ '^[0-9a-f]{64}$'),
+  created_at timestamptz not null default now(),
+  kept_until timestamptz not null default now() + interval '180 days',
+  discarded_at timestamptz,
+  removal_due_at timestamptz not null default '-infinity',
+  constraint documents_identity_is_of_account
+    foreign key (account_id, identity_id) references public.identities (account_id, id)
+);
+comment on table public.documents is
+  'A document of a company or office, for administrators: what is known of a stored file. '
+  'Cleaned by private.files_to_remove.';
+comment on column public.documents.identity_id is 'The company or office that it is about.';
+comment on column public.documents.name is
+  'As its owner sent it, to be shown; empty once it is discarded.';
+comment on column public.documents.file is 'Name of the file in the bucket documents.';
+comment on column public.documents.bytes is 'Size of the stored file.';
+comment on column public.documents.sha256 is 'Hash of the stored file.';
+comment on column public.documents.kept_until is
+  '180 days after the upload; once the identity was decided, 90 days after the last decision.';
+comment on column public.documents.discarded_at is
+  'Since when nobody sees it; a job removes file and row.';
+comment on column public.documents.removal_due_at is
+  'Of a discarded one: when a job next has the file removed.';
+create index documents_identity_idx on public.documents (identity_id, created_at);
+create index documents_account_idx on public.documents (account_id, identity_id);
+create index documents_kept_until_idx on public.documents (kept_until) where discarded_at is null;
+create index documents_discarded_idx on public.documents (removal_due_at)
+  where discarded_at is not null;
+
+alter table public.documents enable row level security;
+revoke all on public.documents from anon, authenticated;
+grant select on public.documents to authenticated;
+-- Rows agree with files: only the functions that know both write them.
+revoke insert, update, delete, truncate on public.documents from service_role;
+create policy "people see the documents of their own identities" on public.documents
+  for select to authenticated
+  using (account_id = (select private.account_id()) and discarded_at is null);
+
+create view private.file_rows with (security_invoker = true) as
+  select media.bucket, media.name, media.discarded_at, media.removed_at from public.media
+  union all
+  select 'documents', documents.file, documents.discarded_at, null from public.documents;
+comment on view private.file_rows is 'Every row that names a file of Storage.';
+revoke all on private.file_rows from public, anon, authenticated, service_role;

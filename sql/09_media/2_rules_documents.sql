@@ -1,0 +1,57 @@
+-- Whose documents there may be, how many, and when they go.
+
+create function private.require_own_organisation(account_id uuid, identity_id uuid) returns void
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  if not exists (
+    select from public.identities
+    where identities.id = require_own_organisation.identity_id
+      and identities.account_id = require_own_organisation.account_id
+      and identities.type in ('company', 'office') and identities.status <> 'closed'
+  ) then
+    perform private.refuse(404, 'identity_not_found');
+  end if;
+end
+$$;
+comment on function private.require_own_organisation is
+  '404 identity_not_found unless it is a company or office of this account that is not closed.';
+
+create function private.document_allowance(
+  account_id uuid, identity_id uuid, out allowed integer, out used integer
+)
+  language sql
+  stable
+  security definer -- counts rows past the policies
+  set search_path = ''
+as $$
+  select counted.allowed, counted.used
+  from (
+    select 10 as allowed, count(*)::integer as used from public.documents
+    where documents.identity_id = document_allowance.identity_id
+      and documents.discarded_at is null
+    union all
+    select 30, count(*)::integer from public.documents
+    where documents.account_id = document_allowance.account_id
+      and documents.discarded_at is null
+  ) as counted
+  order by counted.allowed - counted.used
+  limit 1
+$$;
+comment on function private.document_allowance is
+  'How many documents an identity may keep, and has; or its account, where that leaves less room.';
+
+create function private.discard_documents(document_ids uuid[]) returns void
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+begin
+  update public.documents set discarded_at = now(), name = ''
+  where documents.id = any (document_ids) and documents.discarded_at is null;
+end
+$$;
+comment on function private.discard_documents is
+  'Discards documents: nobody sees them any more, and a job removes their files and rows.';

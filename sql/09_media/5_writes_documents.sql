@@ -1,0 +1,132 @@
+-- Documents are uploaded as pictures are (5_writes_uploads.sql): the row of the upload, the files
+-- under its names, then their rows. Until then nobody sees them, and what is left half-way is
+-- removed.
+
+create function private.begin_document_upload(identity_id uuid) returns json
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+declare
+  caller_id constant uuid := private.lock_caller();
+  allowance record;
+  known json;
+  upload private.uploads;
+begin
+  perform private.require_own_organisation(caller_id, identity_id);
+  allowance := private.document_allowance(caller_id, identity_id);
+  select json_agg(json_build_object('sha256', documents.sha256)) into known
+  from public.documents
+  where documents.identity_id = begin_document_upload.identity_id
+    and documents.discarded_at is null;
+  -- Where nothing was uploaded before, nothing can be sent again.
+  if allowance.used >= allowance.allowed and known is null then
+    perform private.refuse(409, 'documents_full',
+      jsonb_build_object('limit', allowance.allowed, 'used', allowance.used));
+  end if;
+  insert into private.uploads (account_id, identity_id, bucket)
+  values (caller_id, begin_document_upload.identity_id, 'documents')
+  returning * into upload;
+  return json_build_object('uploadId', upload.id, 'folder', upload.identity_id,
+    'limit', allowance.allowed, 'used', allowance.used, 'known', coalesce(known, '[]'));
+end
+$$;
+comment on function private.begin_document_upload is
+  'Facade: begins an upload of documents: how its files are named, how many there is room for, and '
+  'the hashes of those that are there. Counted as private.begin_upload. 404 identity_not_found, '
+  '409 documents_full.';
+
+create function private.upload_documents(upload_id uuid, again jsonb default null) returns json
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+declare
+  -- Alone, so that no two uploads see the same room, and no admin decides meanwhile.
+  caller_id constant uuid := private.lock_caller_exclusively();
+  upload constant private.uploads := private.lock_own_upload(upload_id, 'documents');
+  allowance record;
+  room integer;
+  stored record;
+  document_id uuid;
+  answers jsonb := '[]';
+begin
+  perform private.require_own_organisation(caller_id, upload.identity_id);
+  allowance := private.document_allowance(caller_id, upload.identity_id);
+  room := allowance.allowed - allowance.used;
+  for stored in
+    select files.index, files.name, files.label, files.type, files.bytes, files.sha256
+    from private.stored_files(upload) as files
+    union all
+    select known.index, null, null, null, null, known.sha256
+    from jsonb_to_recordset(again) as known (index integer, sha256 text)
+    order by index
+    limit 20
+  loop
+    -- Sent again because the answer was lost: the document is there.
+    select documents.id into document_id from public.documents
+    where documents.identity_id = upload.identity_id and documents.sha256 = stored.sha256
+      and documents.discarded_at is null
+    limit 1;
+    if document_id is null and stored.name is not null and room > 0 then
+      insert into public.documents (account_id, identity_id, name, file, type, bytes, sha256)
+      values (caller_id, upload.identity_id, stored.label, stored.name, stored.type, stored.bytes,
+        stored.sha256)
+      returning documents.id into document_id;
+      room := room - 1;
+    end if;
+    answers := answers || (jsonb_build_object('index', stored.index) || case
+      when document_id is not null then jsonb_build_object('documentId', document_id)
+      -- It was there when the upload began, and so was not stored again.
+      when stored.name is null then '{"error":"document_not_found"}'
+      else '{"error":"documents_full"}' end);
+  end loop;
+  if not jsonb_path_exists(answers, '$[*].documentId') then
+    perform private.refuse(409, 'documents_full',
+      jsonb_build_object('limit', allowance.allowed, 'used', allowance.used));
+  end if;
+  perform private.finish_upload(upload);
+  return jsonb_build_object('files', answers);
+end
+$$;
+comment on function private.upload_documents is
+  'Api: Adds the documents that this upload stored to their company or office, and finds those that '
+  'were sent again by index and hash; what there is no room for is answered with documents_full. 404 '
+  'identity_not_found, 409 documents_full when there is room for none.';
+
+create function private.delete_document(identity_id uuid, document_id uuid) returns void
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+declare
+  caller_id constant uuid := private.lock_caller();
+begin
+  perform from public.documents
+  where documents.id = document_id and documents.identity_id = delete_document.identity_id
+    and documents.account_id = caller_id and documents.discarded_at is null
+  for no key update;
+  if not found then
+    perform private.refuse(404, 'document_not_found');
+  end if;
+  perform private.discard_documents(array[document_id]);
+end
+$$;
+comment on function private.delete_document is
+  'Removes an own document; see api.delete_document.';
+
+create function api.delete_document(identity_id uuid, document_id uuid) returns void
+  language sql
+  set search_path = ''
+as $$
+  select private.count_action('document_deletions');
+  select private.delete_document(identity_id, document_id)
+$$;
+comment on function api.delete_document is
+  'Removes a document of an own company or office: nobody sees it from now on, and its file goes. '
+  '404 document_not_found.';
+
+grant execute on function
+  private.begin_document_upload, private.upload_documents,
+  private.delete_document, api.delete_document
+  to authenticated;

@@ -1,0 +1,43 @@
+-- Documents go some time after the identity was decided, and with it when it is closed.
+
+create function private.on_documents_decided() returns trigger
+  language plpgsql
+  security definer -- writes what clients may not
+  set search_path = ''
+as $$
+begin
+  -- An owner who renews a licence decides nothing.
+  if private.account_id() is distinct from new.account_id then
+    update public.documents set kept_until = now() + interval '90 days'
+    where documents.identity_id = new.id and documents.discarded_at is null;
+  end if;
+  return null;
+end
+$$;
+comment on function private.on_documents_decided is
+  'Documents of a company or office are kept for 90 days after the last decision about it.';
+create trigger identities_keep_documents_a_while
+  after update of status on public.identities
+  for each row when (
+    new.status <> old.status and new.status in ('active', 'rejected', 'suspended')
+  )
+  execute function private.on_documents_decided();
+
+create function private.on_documents_owner_closed() returns trigger
+  language plpgsql
+  security definer -- writes what clients may not
+  set search_path = ''
+as $$
+begin
+  perform private.discard_documents(array(
+    select documents.id from public.documents where documents.identity_id = new.id
+  ));
+  return null;
+end
+$$;
+comment on function private.on_documents_owner_closed is
+  'Discards the documents of a closed identity.';
+create trigger identities_take_their_documents
+  after update of status on public.identities
+  for each row when (new.status = 'closed' and old.status <> 'closed')
+  execute function private.on_documents_owner_closed();

@@ -1,0 +1,72 @@
+-- A company or office with documents is decided about by whoever has seen all of them.
+
+create function private.document_ids(identity_id uuid) returns uuid[]
+  language sql
+  stable
+  security definer -- reads documents of others, for an admin
+  set search_path = ''
+as $$
+  select array(
+    select documents.id from public.documents
+    where documents.identity_id = document_ids.identity_id and documents.discarded_at is null
+    order by documents.id
+  )
+$$;
+comment on function private.document_ids is
+  'The documents of an identity, for whoever decides about it.';
+
+create function private.check_documents_seen(identity public.identities, seen uuid[]) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  there constant uuid[] := private.document_ids(identity.id);
+begin
+  if (seen is not null or identity.status = 'pending_verification')
+    and there <> array(select distinct id from unnest(seen) as id order by id) then
+    perform private.refuse(409, 'documents_changed', jsonb_build_object('documentIds', there));
+  end if;
+end
+$$;
+comment on function private.check_documents_seen is
+  '409 documents_changed if a company or office that waits has other documents than were seen.';
+
+create function private.audited_documents(identity_id uuid) returns jsonb
+  language sql
+  stable
+  security definer -- reads documents of others, for the audit trail
+  set search_path = ''
+as $$
+  select jsonb_agg(jsonb_build_object('name', documents.name, 'type', documents.type,
+    'size', documents.bytes, 'sha256', documents.sha256)
+    order by documents.created_at, documents.file)
+  from public.documents
+  where documents.identity_id = audited_documents.identity_id and documents.discarded_at is null
+$$;
+comment on function private.audited_documents is
+  'What the audit trail keeps of the documents of an identity that is decided about; null without '
+  'any.';
+
+create function private.check_documents_by_hand() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  stack text;
+begin
+  get diagnostics stack = pg_context;
+  if private.is_by_hand(stack) and private.document_ids(new.id) <> '{}' then
+    perform private.refuse_by_hand('It has papers: look at them (admin_documents), then add a row '
+      'to admin_acts with act verify_identity or reject_identity and their number as version.');
+  end if;
+  return new;
+end
+$$;
+comment on function private.check_documents_by_hand is
+  'A status typed by hand says nothing of which documents were seen.';
+create trigger identities_with_documents_are_decided_by_acts
+  before update of status on public.identities
+  for each row when (
+    old.status = 'pending_verification' and new.status in ('active', 'rejected')
+  )
+  execute function private.check_documents_by_hand();

@@ -1,0 +1,530 @@
+/** Documents of companies and offices: sent by their owner, read by administrators, by nobody else. */
+import { createHash, randomUUID } from 'node:crypto'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { guestStorage, serviceStorage, storageAs, storageRefusal } from '../support/buckets.ts'
+import { auditOf, signUpAdmin } from '../support/admins.ts'
+import {
+  baseUrl,
+  database,
+  guest,
+  type Person,
+  projectUrl,
+  publishableKey,
+  signUp,
+} from '../support/client.ts'
+import { insertWaitingCompany } from '../support/fixtures.ts'
+import { runJobs } from '../support/jobs.ts'
+import { exifSegment, jpeg, partsIn } from '../support/pictures.ts'
+import { fieldRefusal, refusal } from '../support/problems.ts'
+import { pdf } from '../support/pdf.ts'
+import { download, formOf, postForm, storedFiles, uploadDocuments } from '../support/uploads.ts'
+import { act, byHand, edit, why } from '../admin/studio.ts'
+
+let owner: Person
+let company: string
+beforeEach(async () => {
+  owner = await signUp('خالد الرشيد')
+  company = await insertWaitingCompany(owner.id)
+})
+
+const listOf = async (person = owner, identityId = company) =>
+  (await person.get(`/auth/identities/${identityId}/documents`)).body.items
+const idsOf = async () => (await listOf()).map(({ id }: { id: string }) => id)
+const read = ({ accessToken }: Person, path: string) =>
+  download(baseUrl + path, { authorization: `Bearer ${accessToken}` })
+const missing = refusal(404, 'document_not_found')
+
+/** Sends one PDF of its own; gives its path. */
+async function sendOne(content: string = randomUUID()): Promise<{ id: string; url: string }> {
+  const { status, body } = await uploadDocuments(owner, company, [pdf(content)])
+  expect(status).toBe(201)
+  const id = body.files[0].documentId
+  return { id, url: `/auth/identities/${company}/documents/${id}` }
+}
+
+describe('upload', () => {
+  test('MED-20 a PDF stays as it came, a picture loses its metadata, both are listed', async () => {
+    const licence = pdf('رخصة')
+    const photo = jpeg({ width: 8, height: 8, before: [exifSegment(1, 'SECRET-PLACE')] })
+    const { status, body } = await uploadDocuments(owner, company, [
+      { name: 'رخصة\u202E 2026.pdf', type: 'text/html', bytes: licence },
+      { name: '../../photo.jpg', type: 'application/pdf', bytes: photo },
+    ])
+    expect(status).toBe(201)
+    expect(body).toEqual({
+      files: [
+        { index: 0, name: 'رخصة 2026.pdf', ok: true, documentId: expect.any(String) },
+        { index: 1, name: '../../photo.jpg', ok: true, documentId: expect.any(String) },
+      ],
+    })
+    const [first, second] = body.files
+    const path = `/auth/identities/${company}/documents`
+    const listed = await owner.get(path)
+    expect(listed.body).toEqual({
+      items: [
+        {
+          id: first.documentId,
+          name: 'رخصة 2026.pdf',
+          type: 'application/pdf',
+          size: licence.length,
+          createdAt: expect.any(String),
+          url: `${path}/${first.documentId}`,
+        },
+        expect.objectContaining({ id: second.documentId, type: 'image/jpeg' }),
+      ],
+      nextCursor: null,
+    })
+    const sent = await read(owner, listed.body.items[0].url)
+    expect(sent.bytes.equals(licence)).toBe(true)
+    expect(Object.fromEntries(sent.headers)).toMatchObject({
+      'content-type': 'application/pdf',
+      'content-disposition': `attachment; filename="${first.documentId}.pdf"`,
+      'content-security-policy': 'sandbox',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, no-store',
+    })
+    const picture = await read(owner, listed.body.items[1].url)
+    expect(picture.headers.get('content-type')).toBe('image/jpeg')
+    expect(picture.bytes.includes('SECRET-PLACE')).toBe(false)
+    expect(partsIn(picture.bytes)).not.toContain('more')
+    // The answer was lost, and the app sends the same again: nothing is stored twice.
+    const again = await uploadDocuments(owner, company, [licence, photo])
+    expect(again.body.files).toMatchObject(
+      body.files.map(({ index, documentId }: typeof first) => ({
+        index,
+        documentId,
+        ok: true,
+      })),
+    )
+    expect(await storedFiles(company)).toHaveLength(2)
+  })
+
+  const bad: [string, Buffer][] = [
+    ['a page', Buffer.from('<!doctype html><script>alert(1)</script>')],
+    ['a page that ends as a PDF', Buffer.from('<html>%PDF-1.7\n%%EOF')],
+    ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="x()"/>')],
+    ['a ZIP', Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(100), pdf()])],
+    ['nothing', Buffer.alloc(0)],
+    ['a PDF after a blank', Buffer.concat([Buffer.from(' '), pdf()])],
+    ['a PDF that is cut', pdf('', 'trailer')],
+    ['a PDF that ends too early', Buffer.concat([pdf(), Buffer.alloc(1025)])],
+    ['an encrypted PDF', pdf('', 'trailer << /Root 1 0 R /Encrypt 9 0 R >>\n%%EOF')],
+    ['one encrypted in place', pdf('', 'trailer <</Encrypt<</Filter/Standard>>>>\n%%EOF')],
+    ['one that spells it in numbers', pdf('', 'trailer << /#45ncr#79pt 9 0 R >>\n%%EOF')],
+    [
+      'one that names it far inside',
+      pdf('x'.repeat(65_511), 'trailer << /Encrypt 9 0 R >>\n%%EOF'),
+    ],
+    ['a broken picture', jpeg({ width: 8, height: 8 }).subarray(0, 40)],
+  ]
+  test.each(bad)('MED-21 %s is no document', async (_what, bytes) => {
+    expect(await uploadDocuments(owner, company, [bytes])).toMatchObject(
+      refusal(415, 'file_not_document'),
+    )
+    expect(await listOf()).toEqual([])
+    expect(await storedFiles(company)).toEqual([])
+  })
+
+  test('a PDF that only speaks of encryption is one', async () => {
+    const text = pdf('/EncryptMetadata false (how to /Encrypt a file)')
+    expect((await uploadDocuments(owner, company, [text])).status).toBe(201)
+  })
+
+  test('a PDF with a page in it is served to be saved, as a PDF', async () => {
+    const { url } = await sendOne('<html><script>alert(document.domain)</script></html>')
+    const { headers } = await read(owner, url)
+    expect(headers.get('content-type')).toBe('application/pdf')
+    expect(headers.get('content-disposition')).toMatch(/^attachment; /)
+    expect(headers.get('content-security-policy')).toBe('sandbox')
+  })
+
+  test('a bad one among good ones is named, and the size counts to the byte', async () => {
+    const limit = 10 * 1024 * 1024
+    const whole = (length: number) =>
+      Buffer.concat([Buffer.from('%PDF-'), Buffer.alloc(length - 10, 1), Buffer.from('%%EOF')])
+    const { status, body } = await uploadDocuments(owner, company, [
+      whole(limit),
+      whole(limit + 1),
+      Buffer.from('<html>'),
+    ])
+    expect(status).toBe(201)
+    expect(body.files).toMatchObject([
+      { index: 0, ok: true },
+      { index: 1, ok: false, error: { code: 'file_too_large', max: 10 } },
+      { index: 2, ok: false, error: { code: 'file_not_document' } },
+    ])
+    expect(await uploadDocuments(owner, company, [whole(limit + 1)])).toMatchObject(
+      refusal(413, 'file_too_large'),
+    )
+    const [{ url, size }] = await listOf()
+    expect(size).toBe(limit)
+    expect((await read(owner, url)).bytes.length).toBe(limit)
+  })
+
+  test('the form is one identity, then one to five files', async () => {
+    const send = (form: FormData) => postForm(owner, '/media/upload/documents', form)
+    expect(await send(formOf('files', [{ bytes: pdf() }]))).toMatchObject(
+      fieldRefusal(422, 'validation_failed', 'identityId'),
+    )
+    const late = formOf('files', [{ bytes: pdf() }])
+    late.append('identityId', company)
+    expect(await send(late)).toMatchObject(fieldRefusal(422, 'validation_failed', 'identityId'))
+    expect(await uploadDocuments(owner, 'x', [pdf()])).toMatchObject(
+      fieldRefusal(422, 'validation_failed', 'identityId'),
+    )
+    expect(await uploadDocuments(owner, company, [pdf()], { note: 'x' })).toMatchObject(
+      fieldRefusal(422, 'validation_failed', 'note'),
+    )
+    expect(await uploadDocuments(owner, company, [])).toMatchObject(refusal(422, 'file_missing'))
+    const six = Array.from({ length: 6 }, (_, at) => pdf(`${at}`))
+    expect(await uploadDocuments(owner, company, six)).toMatchObject(
+      fieldRefusal(422, 'validation_failed', 'files'),
+    )
+    expect(await listOf()).toEqual([])
+    expect(await storedFiles(company)).toEqual([])
+  })
+
+  test("MED-22 for one's own company or office, whatever its state, unless it is closed", async () => {
+    const nobodys = refusal(404, 'identity_not_found')
+    const stranger = await signUp()
+    const theirs = await insertWaitingCompany(stranger.id)
+    for (const identityId of [theirs, owner.identityId, randomUUID()]) {
+      expect(await uploadDocuments(owner, identityId, [pdf()])).toMatchObject(nobodys)
+    }
+    expect(await postForm(undefined, '/media/upload/documents', formOf('files', []))).toMatchObject(
+      refusal(401, 'token_missing'),
+    )
+    for (const status of ['rejected', 'suspended', 'expired', 'active']) {
+      await database().query('update public.identities set status = $2 where id = $1', [
+        company,
+        status,
+      ])
+      expect((await uploadDocuments(owner, company, [pdf(status)])).status).toBe(201)
+    }
+    await database().query(`update public.identities set status = 'closed' where id = $1`, [
+      company,
+    ])
+    expect(await uploadDocuments(owner, company, [pdf()])).toMatchObject(nobodys)
+    expect(await storedFiles(owner.identityId)).toEqual([])
+  })
+
+  test('MED-23 of ten uploads at once no more are kept than the limit', async () => {
+    const uploads = await Promise.all(
+      Array.from(
+        { length: 10 },
+        (_, at) => uploadDocuments(owner, company, [pdf(`a ${at}`), pdf(`b ${at}`)]),
+      ),
+    )
+    const files = uploads.flatMap(({ status, body }) => {
+      if (status === 409) expect(body.error).toMatchObject({ code: 'documents_full', limit: 10 })
+      return body.files ?? []
+    })
+    expect(files.filter(({ ok }) => ok)).toHaveLength(10)
+    for (const { ok, error } of files) if (!ok) expect(error.code).toBe('documents_full')
+    const [first, ...others] = await listOf()
+    expect(others).toHaveLength(9)
+    expect(await uploadDocuments(owner, company, [pdf('one more')])).toMatchObject({
+      status: 409,
+      body: { error: { code: 'documents_full', limit: 10, used: 10 } },
+    })
+    expect((await owner.delete(first.url)).status).toBe(204)
+    expect((await uploadDocuments(owner, company, [pdf('one more')])).status).toBe(201)
+  })
+
+  test('MED-23 an account keeps 30, however many companies it asks for', async () => {
+    const companies = [company]
+    while (companies.length < 4) companies.push(await insertWaitingCompany(owner.id))
+    const five = () => Array.from({ length: 5 }, () => pdf(randomUUID()))
+    for (const identityId of companies.slice(0, 3)) {
+      for (let times = 0; times < 2; times++) {
+        const { body } = await uploadDocuments(owner, identityId, five())
+        expect(body.files.every(({ ok }: { ok: boolean }) => ok)).toBe(true)
+      }
+    }
+    expect(await uploadDocuments(owner, companies[3]!, five())).toMatchObject({
+      status: 409,
+      body: { error: { code: 'documents_full', limit: 30, used: 30 } },
+    })
+  })
+})
+
+describe('MED-24 nobody else', () => {
+  test('lists, reads or removes it: what is hidden looks as what is missing', async () => {
+    const { id, url } = await sendOne()
+    const stranger = await signUp()
+    const other = await insertWaitingCompany(stranger.id)
+    for (const path of [url, `/auth/identities/${other}/documents/${id}`]) {
+      expect(await stranger.get(path)).toMatchObject(missing)
+      expect(await stranger.delete(path)).toMatchObject(missing)
+    }
+    expect(await owner.get(`/auth/identities/${owner.identityId}/documents/${id}`)).toMatchObject(
+      missing,
+    )
+    expect(await stranger.get(`/auth/identities/${company}/documents`)).toMatchObject(
+      refusal(404, 'identity_not_found'),
+    )
+    for (const path of [url, `/admin/documents/${id}`]) {
+      expect(await guest.get(path)).toMatchObject(refusal(401, 'token_missing'))
+    }
+    for (const person of [owner, stranger]) {
+      expect(await person.get(`/admin/documents/${id}`)).toMatchObject(refusal(403, 'admin_only'))
+    }
+    expect((await owner.get(url)).status).toBe(200)
+  })
+
+  test('reaches it at the doors of Storage, not even its owner', async () => {
+    await sendOne()
+    const [path] = await storedFiles(company)
+    const name = path!.replace('documents/', '')
+    for (const storage of [storageAs(owner), storageAs(await signUp()), guestStorage]) {
+      const files = storage.from('documents')
+      expect((await files.download(name)).error).not.toBe(null)
+      expect(await files.info(name)).toMatchObject(storageRefusal('404'))
+      expect(await files.list(company)).toEqual({ data: [], error: null })
+      expect(await files.createSignedUrl(name, 60)).toMatchObject(storageRefusal('404'))
+      expect((await files.createSignedUrls([name], 60)).data).toMatchObject([{ signedUrl: null }])
+      expect(await files.createSignedUploadUrl(`${company}/x.pdf`)).toMatchObject(
+        storageRefusal('403'),
+      )
+      expect(await files.upload(name, 'x', { contentType: 'application/pdf', upsert: true }))
+        .toMatchObject(storageRefusal('403'))
+      expect(await files.move(name, `${company}/x.pdf`)).toMatchObject(storageRefusal('404'))
+      expect(await files.copy(name, `${company}/x.pdf`)).toMatchObject(storageRefusal('404'))
+      expect(await files.remove([name])).toEqual({ data: [], error: null })
+    }
+    const keys: Record<string, string>[] = [
+      {},
+      { apikey: publishableKey },
+      { apikey: publishableKey, authorization: `Bearer ${owner.accessToken}` },
+    ]
+    for (const headers of keys) {
+      for (const door of ['', 'public/', 'authenticated/', 'info/', 'info/public/', 'sign/']) {
+        const at = `${projectUrl}/storage/v1/object/${door}${path}`
+        expect((await download(at, headers)).status, `${door} ${Object.keys(headers)}`)
+          .toBeGreaterThanOrEqual(400)
+      }
+    }
+    expect((await serviceStorage.from('documents').download(name)).error).toBe(null)
+  })
+})
+
+describe('an admin', () => {
+  let admin: Person
+  beforeEach(async () => {
+    admin = await signUpAdmin()
+  })
+
+  const waiting = async () => {
+    const { body } = await admin.get(`/admin/moderation?accountId=${owner.id}`)
+    return body.items[0]
+  }
+  const decide = (fields: object) =>
+    admin.post(`/admin/moderation/${company}/decide`, { reason: why, ...fields })
+  const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+  test('MED-25 sees and reads what waits; the trail has who read it', async () => {
+    expect((await waiting()).identity.documents).toEqual([])
+    const { id } = await sendOne('licence')
+    const [listed] = (await waiting()).identity.documents
+    expect(listed).toMatchObject({ id, type: 'application/pdf', url: `/admin/documents/${id}` })
+    expect((await read(admin, listed.url)).bytes.equals(pdf('licence'))).toBe(true)
+    expect(await auditOf(admin, id)).toMatchObject([
+      { action: 'document.read', targetType: 'document', after: { identityId: company } },
+    ])
+    expect(await admin.get(`/admin/documents/${randomUUID()}`)).toMatchObject(missing)
+  })
+
+  test('MED-26 decides about the documents that were seen, and the trail keeps which', async () => {
+    const { id: old } = await sendOne('first')
+    const { id } = await sendOne('second')
+    const changed = (ids: string[]) => ({
+      status: 409,
+      body: { error: { code: 'documents_changed', documentIds: [...ids].sort() } },
+    })
+    for (const documentIds of [undefined, [], [old], [old, id, randomUUID()]]) {
+      for (const decision of ['approve', 'reject']) {
+        expect(await decide({ decision, documentIds })).toMatchObject(changed([old, id]))
+      }
+      const path = `/admin/identities/${company}/status`
+      expect(await admin.patch(path, { status: 'active', reason: why, documentIds }))
+        .toMatchObject(changed([old, id]))
+    }
+    await owner.delete(`/auth/identities/${company}/documents/${old}`)
+    expect(await decide({ decision: 'approve', documentIds: [old, id] })).toMatchObject(
+      changed([id]),
+    )
+    expect((await waiting()).identity.record.status).toBe('pending_verification')
+    expect(await decide({ decision: 'approve', documentIds: [id] })).toMatchObject({
+      status: 200,
+      body: { status: 'active' },
+    })
+    const [entry] = await auditOf(admin, company)
+    expect(entry.after).toEqual({
+      status: 'active',
+      documents: [{
+        name: 'picture.jpg',
+        type: 'application/pdf',
+        size: pdf('second').length,
+        sha256: sha256(pdf('second')),
+      }],
+    })
+    // Later decisions are not about them.
+    expect((await decide({ decision: 'suspend' })).status).toBe(200)
+  })
+
+  test('MED-26 an upload and a decision at once: nothing is decided unseen', async () => {
+    const { id } = await sendOne()
+    const [decided] = await Promise.all([
+      decide({ decision: 'approve', documentIds: [id] }),
+      uploadDocuments(owner, company, [pdf('late')]),
+    ])
+    const [entry] = await auditOf(admin, company)
+    if (decided.status === 200) expect(entry.after.documents).toHaveLength(1)
+    else expect([decided.status, entry.after.status]).toEqual([409, 'pending_verification'])
+  })
+
+  test('in Studio gives their number as version, and types no status by hand', async () => {
+    await sendOne('one')
+    await sendOne('two')
+    const row = { act: 'verify_identity', target: company }
+    await expect(act(row)).rejects.toThrow(/^It has 2 papers: look at them/)
+    await expect(act({ ...row, version: 1 })).rejects.toThrow(/^It has 2 papers/)
+    await expect(act({ act: 'reject_identity', target: company, reason: why })).rejects.toThrow(
+      /^It has 2 papers/,
+    )
+    await expect(edit('identities', company, { status: 'active' })).rejects.toThrow(
+      /^It has papers: look at them/,
+    )
+    const seen = 'select version, papers from public.admin_identities_to_verify where id = $1'
+    const { rows: [{ version, papers }] } = await byHand(seen, [company])
+    expect([Number(version), papers]).toEqual([2, 'picture.jpg, picture.jpg'])
+    const { rows: files } = await byHand(
+      'select file, bytes from public.admin_documents where identity_id = $1',
+      [company],
+    )
+    expect(files.map(({ file }: { file: string }) => `documents/${file}`).sort()).toEqual(
+      await storedFiles(company),
+    )
+    expect(await act({ ...row, version: 2 })).toMatchObject({ state: 'done' })
+    const [entry] = await auditOf(admin, company)
+    expect(entry.after).toMatchObject({ status: 'active', documents: [{}, {}] })
+    const other = await insertWaitingCompany(owner.id)
+    await expect(act({ act: 'verify_identity', target: other, version: 1 })).rejects.toThrow(
+      /^It has no papers now/,
+    )
+    await edit('identities', other, { status: 'rejected', status_reason: why })
+    await expect(byHand('delete from public.documents where identity_id = $1', [company])).rejects
+      .toThrow(/^A document comes and goes with its file/)
+  })
+})
+
+describe('MED-27 a document goes', () => {
+  /** When they go, as days from now. */
+  const daysLeft = async () => {
+    const { rows } = await database().query(
+      `select round(extract(epoch from kept_until - now()) / 86400)::integer as days
+       from public.documents where identity_id = $1 order by created_at`,
+      [company],
+    )
+    return rows.map(({ days }) => days)
+  }
+  const runTheirTime = (column: string) =>
+    database().query(
+      `update public.documents set ${column} = now() - interval '1 second' where identity_id = $1`,
+      [company],
+    )
+
+  test('180 days after an upload, 90 after the last decision, and then with its file', async () => {
+    await sendOne()
+    expect(await daysLeft()).toEqual([180])
+    const setStatus = (status: string) =>
+      database().query('update public.identities set status = $2 where id = $1', [company, status])
+    await setStatus('rejected')
+    await sendOne()
+    expect(await daysLeft()).toEqual([90, 180])
+    await runTheirTime('kept_until')
+    await setStatus('suspended')
+    expect(await daysLeft()).toEqual([90, 90])
+    // A licence that ends, and its owner who renews it, decide nothing.
+    await database().query(
+      `update public.documents set kept_until = now() + interval '10 days' where identity_id = $1`,
+      [company],
+    )
+    await setStatus('expired')
+    const renewal = { licenceExpiresOn: '2041-01-01' }
+    expect((await owner.patch(`/auth/identities/${company}`, renewal)).body.status).toBe('active')
+    expect(await daysLeft()).toEqual([10, 10])
+    await runTheirTime('kept_until')
+    await runJobs()
+    expect(await listOf()).toEqual([])
+    expect(await storedFiles(company)).toEqual([])
+    expect(await daysLeft()).toEqual([])
+  })
+
+  test('at once when its owner removes it, with its name', async () => {
+    const { id, url } = await sendOne()
+    expect((await owner.delete(url)).status).toBe(204)
+    expect(await owner.delete(url)).toMatchObject(missing)
+    expect(await owner.get(url)).toMatchObject(missing)
+    expect(await idsOf()).toEqual([])
+    const { rows } = await database().query('select name from public.documents where id = $1', [id])
+    expect(rows.map(({ name }) => name).join('')).toBe('')
+    await runJobs()
+    expect(await storedFiles(company)).toEqual([])
+  })
+
+  test('when its company is closed or its account deleted', async () => {
+    for (
+      const end of [
+        () =>
+          database().query(`update public.identities set status = 'closed' where id = $1`, [
+            company,
+          ]),
+        () => database().query('delete from auth.users where id = $1', [owner.id]),
+      ]
+    ) {
+      const { id } = await sendOne()
+      await end()
+      const { rows } = await database().query(
+        'select 1 from public.documents where id = $1 and discarded_at is null',
+        [id],
+      )
+      expect(rows).toEqual([])
+      await runJobs()
+      expect(await storedFiles(company)).toEqual([])
+      company = await insertWaitingCompany(owner.id).catch(() => company)
+    }
+  })
+
+  test('a file whose upload died half-way is seen by nobody and removed', async () => {
+    const { rows: [upload] } = await database().query(
+      `insert into private.uploads (account_id, identity_id, bucket)
+       values ($1, $2, 'documents') returning id`,
+      [owner.id, company],
+    )
+    const name = `${company}/${upload.id.slice(0, 34)}00.pdf`
+    const stored = await serviceStorage.from('documents').upload(name, pdf(), {
+      contentType: 'application/pdf',
+    })
+    expect(stored.error).toBe(null)
+    expect(await listOf()).toEqual([])
+    await database().query('update private.uploads set due_at = now() where id = $1', [upload.id])
+    await runJobs()
+    expect(await storedFiles(company)).toEqual([])
+  })
+
+  test('is in the export of its owner, without its content', async () => {
+    const { id } = await sendOne()
+    const { body } = await owner.get('/auth/me/export')
+    const { documents } = body.identities.find(
+      (one: { identity: { id: string } }) => one.identity.id === company,
+    )
+    expect(documents).toEqual([{
+      id,
+      name: 'picture.jpg',
+      type: 'application/pdf',
+      size: expect.any(Number),
+      createdAt: expect.any(String),
+    }])
+  })
+})
