@@ -1,19 +1,20 @@
 -- The first steps of what is asked most: the newest of an area, of a type and kind, or of all, with few
--- filters. The statements are static, so that a connection plans them once: planning takes two thirds of
--- the time of such a page. A page that is not full after them is for 4_reads_3_run.sql.
+-- filters, and of a common word. The statements are static, so that a connection plans them once:
+-- planning takes two thirds of the time of such a page. A page that is not full after them is for
+-- 4_reads_3_run.sql.
 
 create function private.newest_lane(
-  of_area text, of_type text, of_kind text, before_at timestamptz, before_id uuid
+  of_area text, of_type text, of_kind text, with_text boolean, before_at timestamptz, before_id uuid
 ) returns table (
   property_id uuid, published_at timestamptz, type text, kind text, price numeric, bedrooms smallint,
-  auction_ends_at timestamptz
+  auction_ends_at timestamptz, document tsvector
 )
   language sql
   stable -- without a search_path: it is planned into the statements that use it
 begin atomic
   (
     select listing.property_id, listing.published_at, listing.type, listing.kind, listing.price,
-      listing.bedrooms, listing.auction_ends_at
+      listing.bedrooms, listing.auction_ends_at, null::tsvector
     from private.search_documents as listing
     where newest_lane.of_area is not null and listing.area_id = newest_lane.of_area
       and (listing.published_at, listing.property_id) < (before_at, before_id)
@@ -21,7 +22,7 @@ begin atomic
     limit 1000
   ) union all (
     select listing.property_id, listing.published_at, listing.type, listing.kind, listing.price,
-      listing.bedrooms, listing.auction_ends_at
+      listing.bedrooms, listing.auction_ends_at, null::tsvector
     from private.search_documents as listing
     where newest_lane.of_kind is not null
       and listing.type = newest_lane.of_type and listing.kind = newest_lane.of_kind
@@ -30,21 +31,29 @@ begin atomic
     limit 1000
   ) union all (
     select listing.property_id, listing.published_at, listing.type, listing.kind, listing.price,
-      listing.bedrooms, listing.auction_ends_at
+      listing.bedrooms, listing.auction_ends_at, listing.document
     from private.search_documents as listing
-    where newest_lane.of_area is null and newest_lane.of_kind is null
+    where newest_lane.with_text
+      and (listing.published_at, listing.property_id) < (before_at, before_id)
+    order by listing.published_at desc, listing.property_id desc
+    limit 3000
+  ) union all (
+    select listing.property_id, listing.published_at, listing.type, listing.kind, listing.price,
+      listing.bedrooms, listing.auction_ends_at, null::tsvector
+    from private.search_documents as listing
+    where not newest_lane.with_text and newest_lane.of_area is null and newest_lane.of_kind is null
       and (listing.published_at, listing.property_id) < (before_at, before_id)
     order by listing.published_at desc, listing.property_id desc
     limit 1000
   );
 end;
 comment on function private.newest_lane is
-  'The newest thousand listings of an area, of a type and kind, or of all, in order, because one of the '
-  'statements gives them all.';
+  'The newest thousand listings of an area, of a type and kind, or of all, or with their texts three '
+  'thousand of all, in order, because one of the statements gives them all.';
 
 create function private.newest_listings(
-  strategy text, wanted private.search_filters, after_key text, after_id uuid, size integer,
-  out ids uuid[], out keys text[], out is_complete boolean
+  strategy text, wanted private.search_filters, words tsquery, after_key text, after_id uuid,
+  size integer, out ids uuid[], out keys text[], out is_complete boolean
 )
   language plpgsql
   stable
@@ -67,7 +76,13 @@ begin
   is_complete := false;
   if strategy not in ('standard', 'exchange') or not (others is null)
     or cardinality(wanted."areaIds") > 1
-    or of_kind is not null and (wanted.type is null or cardinality(wanted.kinds) > 1) then
+    or of_kind is not null and (wanted.type is null or cardinality(wanted.kinds) > 1)
+    -- Alternatives alone, which are as frequent as that a page is likely full after 1,500 listings.
+    or words is not null and (not (wanted is null) or words::text ~ '[&!<]' or not exists (
+      select from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
+      join private.search_vocabulary on search_vocabulary.word = alternative[1]
+      having sum(search_vocabulary.listings) * 1500 >= size * (
+        select reltuples from pg_class where oid = 'private.search_documents'::regclass))) then
     return;
   end if;
   select coalesce(array_agg(page.property_id), '{}'),
@@ -75,7 +90,8 @@ begin
   into ids, keys
   from (
     select lane.property_id, lane.published_at
-    from private.newest_lane(of_area, wanted.type, of_kind, before_at, before_id) as lane
+    from private.newest_lane(
+      of_area, wanted.type, of_kind, words is not null, before_at, before_id) as lane
     where case strategy when 'exchange' then lane.type = 'EXCHANGE'
         else lane.type in ('SALE', 'RENT') and (lane.auction_ends_at > now()) is not true end
       and (wanted.type is null or lane.type = wanted.type)
@@ -83,15 +99,16 @@ begin
       and (wanted."priceMin" is null or lane.price >= wanted."priceMin")
       and (wanted."priceMax" is null or lane.price <= wanted."priceMax")
       and (wanted."bedroomsMin" is null or lane.bedrooms >= wanted."bedroomsMin")
+      and (words is null or lane.document @@ words)
     limit size
   ) as page;
   -- Or the thousand were all.
-  is_complete := cardinality(ids) = size or not exists (
-    select from private.newest_lane(of_area, wanted.type, of_kind, before_at, before_id)
+  is_complete := cardinality(ids) = size or words is null and not exists (
+    select from private.newest_lane(of_area, wanted.type, of_kind, words is not null, before_at, before_id)
     offset 999
   );
 end
 $$;
 comment on function private.newest_listings is
   'The first listings of a search in the order newest, if few are asked for: of one area, of one kind '
-  'with its type, or of all, by prices and bedrooms. Complete: there are no others on the page.';
+  'with its type, or of all, by prices and bedrooms, or by a common word alone. Complete: there are no others on the page.';

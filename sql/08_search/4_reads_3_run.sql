@@ -195,8 +195,8 @@ begin
     and (strategy = 'exchange') <> (wanted.type = 'EXCHANGE') then
     return;
   end if;
-  if sort = 'newest' and num_nonnulls(words, among, without) = 0 then
-    found := private.newest_listings(strategy, wanted, after_key, after_id, size);
+  if sort = 'newest' and num_nonnulls(among, without) = 0 then
+    found := private.newest_listings(strategy, wanted, words, after_key, after_id, size);
     if found.is_complete then
       ids := found.ids;
       keys := found.keys;
