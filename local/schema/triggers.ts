@@ -63,7 +63,8 @@ export async function triggersPage(url: string): Promise<string> {
 
 The ${found.length} triggers of ${tables.length} tables, from the catalogue: under each table in the order in which
 they run. "What happens when a listing is sold" is what stands under \`public.properties\` for an update of \`status\`, and
-then under the tables that these functions write. A function with several lines reacts to several events.
+then under the tables that these functions write. A function with several lines reacts to
+several events: a condition on the row of before cannot stand at an insert.
 
 Of one moment Postgres runs triggers by their names. Where one has to come before another, **its line says so** (the
 comment of the trigger, beside it in \`sql/\`); all others may run in any order.

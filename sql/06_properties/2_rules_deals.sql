@@ -52,14 +52,8 @@ comment on function private.record_price is
   'of its owner so many a day, then 429 rate_limited for the field price.';
 
 -- Drafts and archived listings may have any price: nobody sees it.
-create trigger properties_price_is_recorded_on_insert
-  after insert on public.properties
-  for each row when (
-    new.published_at is not null and new.status in ('active', 'paused', 'expired')
-  )
-  execute function private.record_price();
 create trigger properties_price_is_recorded
-  after update of price, status, published_at on public.properties
+  after insert or update of price, status, published_at on public.properties
   for each row when (
     new.published_at is not null and new.status in ('active', 'paused', 'expired')
   )

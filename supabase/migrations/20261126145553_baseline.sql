@@ -10151,14 +10151,8 @@ comment on function private.record_price is
   'of its owner so many a day, then 429 rate_limited for the field price.';
 
 -- Drafts and archived listings may have any price: nobody sees it.
-create trigger properties_price_is_recorded_on_insert
-  after insert on public.properties
-  for each row when (
-    new.published_at is not null and new.status in ('active', 'paused', 'expired')
-  )
-  execute function private.record_price();
 create trigger properties_price_is_recorded
-  after update of price, status, published_at on public.properties
+  after insert or update of price, status, published_at on public.properties
   for each row when (
     new.published_at is not null and new.status in ('active', 'paused', 'expired')
   )
@@ -14563,6 +14557,85 @@ end
 $$;
 comment on function private.reading_price is 'The prices that an item means for a type.';
 
+create function private.with_number(
+  reading private.reading, item private.reading_item, said text
+) returns private.reading
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  case
+    when item.field = 'size' then
+      reading := private.with_reading(reading, 'areaM2Min', to_jsonb(item.low), said);
+      reading := private.with_reading(reading, 'areaM2Max', to_jsonb(item.high), said);
+    when item.field = 'rooms' and item.low is not null then
+      reading := private.with_reading(reading, 'bedroomsMin', to_jsonb(floor(item.low)), said);
+    when item.field = 'floor' then
+      reading := private.with_reading(reading, 'floorMin', to_jsonb(item.low), said);
+      reading := private.with_reading(reading, 'floorMax', to_jsonb(item.high), said);
+    when item.field = 'block' and reading.block is null then
+      reading.block := jsonb_build_array(
+        array['block:' || item.phrase, item.phrase],
+        array['block:' || item.phrase, 'قطعه', 'ق', 'block', 'ق' || item.phrase]);
+      reading.found := reading.found || jsonb_build_object(
+        'field', 'block', 'value', item.phrase, 'text', said);
+    else
+      reading.ignored := reading.ignored || said;
+  end case;
+  return reading;
+end
+$$;
+comment on function private.with_number is
+  'A reading with a size, rooms, a floor or a block more.';
+
+create function private.with_types(
+  reading private.reading, types private.reading_item[], prices private.reading_item[],
+  typed text[], strategy text
+) returns private.reading
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  item private.reading_item;
+  type text := case when types = '{}' and strategy = 'exchange' then 'EXCHANGE'
+    else types[1].choices[1] end;
+  said text;
+  price record;
+begin
+  foreach item in array types loop
+    type := case when item.choices[1] = type then type end;
+  end loop;
+  foreach item in array types loop
+    said := array_to_string(typed[item.first:item.last], ' ');
+    if type is null then
+      reading.ignored := reading.ignored || said;
+    elsif strategy = 'exchange' and type <> 'EXCHANGE' then
+      reading.strategy := coalesce(reading.strategy, 'standard');
+    elsif strategy in ('standard', 'deal') and type = 'EXCHANGE' then
+      reading.strategy := coalesce(reading.strategy, 'exchange');
+    elsif strategy is distinct from 'exchange' and not reading.filters ? 'type' then
+      reading := private.with_reading(reading, 'type', to_jsonb(type), said);
+    end if;
+  end loop;
+  foreach item in array prices loop
+    said := array_to_string(typed[item.first:item.last], ' ');
+    price := private.reading_price(item, type);
+    if item.field = 'bare' and type is null then
+      reading.ignored := reading.ignored || said;
+    else
+      reading := private.with_reading(reading, 'priceMin', to_jsonb(price.low), said);
+      reading := private.with_reading(reading, 'priceMax', to_jsonb(price.high), said);
+    end if;
+  end loop;
+  return reading;
+end
+$$;
+comment on function private.with_types is
+  'A reading with the type that its items agree on, and with prices, which mean another amount for a '
+  'sale than for a rent.';
+
 create function private.read_query(q text, strategy text) returns private.reading
   language plpgsql
   stable
@@ -14581,11 +14654,9 @@ declare
   positions private.reading_item[] := '{}';
   types private.reading_item[] := '{}';
   prices private.reading_item[] := '{}';
-  type text;
   kind_at integer; -- the place of the kind before, to which others can be joined
   said text;
   is_word boolean;
-  price record;
 begin
   tokens := private.reading_tokens(q);
   reading.found := '[]';
@@ -14640,31 +14711,13 @@ begin
         );
         said := array_to_string(tokens.typed[before.first:item.last], ' ');
       end if;
-      reading := private.with_reading(reading, 'furnished',
-        to_jsonb(item.choices), said);
+      reading := private.with_reading(reading, 'furnished', to_jsonb(item.choices), said);
     elsif item.field = 'plot_position' then
       positions := positions || item;
-    elsif item.field = 'size' then
-      reading := private.with_reading(
-        reading, 'areaM2Min', to_jsonb(item.low), said);
-      reading := private.with_reading(
-        reading, 'areaM2Max', to_jsonb(item.high), said);
-    elsif item.field = 'rooms' and item.low is not null then
-      reading := private.with_reading(reading, 'bedroomsMin',
-        to_jsonb(floor(item.low)), said);
-    elsif item.field = 'floor' then
-      reading := private.with_reading(reading, 'floorMin', to_jsonb(item.low), said);
-      reading := private.with_reading(reading, 'floorMax', to_jsonb(item.high), said);
-    elsif item.field = 'block' and reading.block is null then
-      reading.block := jsonb_build_array(
-        array['block:' || item.phrase, item.phrase],
-        array['block:' || item.phrase, 'قطعه', 'ق', 'block', 'ق' || item.phrase]);
-      reading.found := reading.found || jsonb_build_object(
-        'field', 'block', 'value', item.phrase, 'text', said);
+    elsif item.field in ('size', 'rooms', 'floor', 'block') then
+      reading := private.with_number(reading, item, said);
     elsif item.field = 'negation' then
       is_word := next.field is distinct from 'furnished';
-    elsif item.field in ('rooms', 'block') then
-      reading.ignored := reading.ignored || said;
     elsif item.field = 'bound' then
       is_word := not item.choices[1] in ('from', 'to', 'about');
     elsif item.field = 'unit' then
@@ -14677,34 +14730,7 @@ begin
       reading.typed := reading.typed || tokens.typed[item.first:item.last];
     end if;
   end loop;
-
-  type := case when types = '{}' and strategy = 'exchange' then 'EXCHANGE'
-    else types[1].choices[1] end;
-  foreach item in array types loop
-    type := case when item.choices[1] = type then type end;
-  end loop;
-  foreach item in array types loop
-    said := array_to_string(tokens.typed[item.first:item.last], ' ');
-    if type is null then
-      reading.ignored := reading.ignored || said;
-    elsif strategy = 'exchange' and type <> 'EXCHANGE' then
-      reading.strategy := coalesce(reading.strategy, 'standard');
-    elsif strategy in ('standard', 'deal') and type = 'EXCHANGE' then
-      reading.strategy := coalesce(reading.strategy, 'exchange');
-    elsif strategy is distinct from 'exchange' and not reading.filters ? 'type' then
-      reading := private.with_reading(reading, 'type', to_jsonb(type), said);
-    end if;
-  end loop;
-  foreach item in array prices loop
-    said := array_to_string(tokens.typed[item.first:item.last], ' ');
-    price := private.reading_price(item, type);
-    if item.field = 'bare' and type is null then
-      reading.ignored := reading.ignored || said;
-    else
-      reading := private.with_reading(reading, 'priceMin', to_jsonb(price.low), said);
-      reading := private.with_reading(reading, 'priceMax', to_jsonb(price.high), said);
-    end if;
-  end loop;
+  reading := private.with_types(reading, types, prices, tokens.typed, strategy);
   reading := private.with_names(reading, 'kinds', 'kind', kinds, tokens.typed);
   reading := private.with_names(reading, 'areaIds', 'area', areas, tokens.typed);
   reading := private.with_names(
