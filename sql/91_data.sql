@@ -65,11 +65,15 @@ insert into private.rates (rule, max, seconds, note) values
   ('charges', 60, 3600, 'payments begun at a provider per account'),
   ('reports', 30, 86400, 'reports to the admins per account'),
   ('export', 5, 86400, 'exports of all that an account owns, per account'),
-  ('contact', 30, 86400, 'contact requests per account'),
+  ('contact', 30, 86400, 'numbers asked for per account'),
   ('contact_unproven', 5, 86400,
-    'of these, contact requests of an account without a proven phone or email'),
+    'of these, numbers asked for by an account without a proven phone or email'),
   ('contact_unproven_address', 30, 3600,
-    'contact requests per address, of accounts without a proven phone or email')
+    'numbers asked for per address, by accounts without a proven phone or email'),
+  ('conversations', 60, 86400,
+    'conversations opened anew per account that the other side has not answered'),
+  ('conversations_unproven', 10, 86400,
+    'of these, conversations of an account without a proven phone or email')
 on conflict (rule) do update set
   max = excluded.max, seconds = excluded.seconds, note = excluded.note;
 insert into private.rates (rule, max, seconds, note, earned_by, earns, most) values

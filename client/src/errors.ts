@@ -11,6 +11,7 @@ export type ErrorCode = ServerCode | 'connection' | 'session_changed'
 
 /** What some codes say beside their text. */
 type Details = {
+  contact_missing: { kinds: string[] }
   identity_type_required: { required: string; actual: string }
   otp_invalid: { attemptsLeft?: number }
   property_state_conflict: { from: string; allowed: string[] }

@@ -116,6 +116,7 @@ export type ServerCode =
   | 'otp_invalid'
   | 'device_platform_invalid'
   | 'price_required'
+  | 'contact_missing'
   | 'field_not_for_type'
   | 'search_strategy_unknown'
   | 'feed_filter_unknown'
@@ -452,14 +453,14 @@ export interface DeclaredCodes {
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'field_not_for_type' | 'area_invalid' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'field_not_for_type' | 'area_invalid' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/mine': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}': {
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'property_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'version_conflict' | 'type_immutable' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'field_not_for_type' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'version_conflict' | 'type_immutable' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'field_not_for_type' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
     delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/price-history': {
@@ -476,16 +477,16 @@ export interface DeclaredCodes {
     delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'field_not_for_type' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/publish': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/pause': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/resume': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/renew': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/archive': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -1215,7 +1216,7 @@ export interface paths {
          * Start a conversation with an advertiser, about a listing or in general
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     About a listing (`propertyId`) or with an identity in general (`identityId`): one of them. The same two and the same listing are always the same conversation: 200. With `message` its first message is sent at once. All devices of the caller hear of a new one. A listing that has ended or takes no chat is 409.
+         *     About a listing (`propertyId`) or with an identity in general (`identityId`): one of them. The same two and the same listing are always the same conversation: 200. With `message` its first message is sent at once. All devices of the caller hear of a new one. A listing that has ended or takes no chat is 409. At most 60 new ones a day that the other side has not answered, 10 without a proven phone or email.
          */
         post: operations["create_conversation"];
         delete?: never;
@@ -2601,7 +2602,7 @@ export interface paths {
          * Create a listing, as a draft or published at once
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     A draft needs `type` alone. Publishing needs `type`, `kind`, `areaId`, `titleAr`, a `price` for SALE and RENT, `landAreaM2` or `builtAreaM2`, and for EXCHANGE `descriptionAr` or something wanted; and room in the plan (402 `quota_exceeded` with `limit` and `used`). Where administrators review listings it is `pending_review` first. At most 300 an hour.
+         *     A draft needs `type` alone. Publishing needs `type`, `kind`, `areaId`, `titleAr`, a `price` for SALE and RENT, `landAreaM2` or `builtAreaM2`, and for EXCHANGE `descriptionAr` or something wanted; a way to reach the owner (422 `contact_missing` with the `kinds` that have no number, where `allowChat` is off); and room in the plan (402 `quota_exceeded` with `limit` and `used`). Where administrators review listings it is `pending_review` first. At most 300 an hour.
          */
         post: operations["create_property"];
         delete?: never;
@@ -2717,7 +2718,7 @@ export interface paths {
          * Get a way to contact the owner; counts as a lead
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     Of what the owner allows: `call` gives a phone, `whatsapp` an address to open, `chat` a conversation. Counts as a lead of the owner. At most 30 a day. Refused where one has blocked the other.
+         *     Of what the owner allows: `call` gives a phone, `whatsapp` an address to open, `chat` a conversation. Counts as a lead of the owner. At most 30 numbers a day; a new conversation counts as at `POST /conversations`. What the owner does not offer is refused before it counts, with what is offered in `allowed`. Refused where one has blocked the other.
          */
         post: operations["contact_property"];
         delete?: never;
@@ -3623,9 +3624,9 @@ export interface components {
                 position: number;
             }[];
             owner: components["schemas"]["Owner"];
-            /** @description Whether the owner gives a phone to whoever asks. */
+            /** @description Whether the owner gives a phone to whoever asks: to others only while there is one to give, to the owner what was chosen. */
             allowCall: boolean;
-            /** @description Whether the owner can be asked by WhatsApp. */
+            /** @description Whether the owner can be asked by WhatsApp: to others and the owner as `allowCall`. */
             allowWhatsapp: boolean;
             /** @description Whether the owner can be asked by chat. */
             allowChat: boolean;
@@ -3686,6 +3687,8 @@ export interface components {
             pendingChanges: {
                 [key: string]: unknown;
             } | null;
+            /** @description Shown to the owner only: the ways that were chosen and have no number to give. */
+            contactMissing: ("call" | "whatsapp")[] | null;
         };
         /**
          * @description An amount of Kuwaiti dinars, exact to the fils: at most three decimals.
@@ -4809,9 +4812,9 @@ export interface components {
                 position: number;
             }[];
             owner: components["schemas"]["Owner"];
-            /** @description Whether the owner gives a phone to whoever asks. */
+            /** @description Whether the owner gives a phone to whoever asks: to others only while there is one to give, to the owner what was chosen. */
             allowCall: boolean;
-            /** @description Whether the owner can be asked by WhatsApp. */
+            /** @description Whether the owner can be asked by WhatsApp: to others and the owner as `allowCall`. */
             allowWhatsapp: boolean;
             /** @description Whether the owner can be asked by chat. */
             allowChat: boolean;
@@ -4872,6 +4875,8 @@ export interface components {
             pendingChanges: {
                 [key: string]: unknown;
             } | null;
+            /** @description Shown to the owner only: the ways that were chosen and have no number to give. */
+            contactMissing: ("call" | "whatsapp")[] | null;
             /**
              * @description The kind of the listing, which `kind` is in other lists: a code of `GET /meta/kinds`.
              * @example apartment
@@ -6453,9 +6458,9 @@ export interface components {
                  */
                 precision?: "exact" | "block" | "area";
             } | null;
-            /** @description Whether the owner gives a phone to whoever asks. */
+            /** @description Whether the owner gives a phone to whoever asks: to others only while there is one to give, to the owner what was chosen. */
             allowCall?: boolean | null;
-            /** @description Whether the owner can be asked by WhatsApp. */
+            /** @description Whether the owner can be asked by WhatsApp: to others and the owner as `allowCall`. */
             allowWhatsapp?: boolean | null;
             /** @description Whether the owner can be asked by chat. */
             allowChat?: boolean | null;
@@ -6568,9 +6573,9 @@ export interface components {
                  */
                 precision?: "exact" | "block" | "area";
             } | null;
-            /** @description Whether the owner gives a phone to whoever asks. */
+            /** @description Whether the owner gives a phone to whoever asks: to others only while there is one to give, to the owner what was chosen. */
             allowCall?: boolean | null;
-            /** @description Whether the owner can be asked by WhatsApp. */
+            /** @description Whether the owner can be asked by WhatsApp: to others and the owner as `allowCall`. */
             allowWhatsapp?: boolean | null;
             /** @description Whether the owner can be asked by chat. */
             allowChat?: boolean | null;

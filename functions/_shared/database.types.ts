@@ -589,17 +589,35 @@ isOneToOne: false
                   ]
                 },"conversations": {
                   Row: {
-                    "created_at": string,"id": string,"last_seq": number,"live_key": string,"pair_key": string,"property_id": string | null
+                    "created_at": string,"id": string,"last_seq": number,"live_key": string,"opened_by": string | null,"pair_key": string,"property_id": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "created_at"?: string,"id"?: string,"last_seq"?: number,"live_key"?: string,"pair_key": string,"property_id"?: string | null
+                    "created_at"?: string,"id"?: string,"last_seq"?: number,"live_key"?: string,"opened_by"?: string | null,"pair_key": string,"property_id"?: string | null
                   }
                   Update: {
-                    "created_at"?: string,"id"?: string,"last_seq"?: number,"live_key"?: string,"pair_key"?: string,"property_id"?: string | null
+                    "created_at"?: string,"id"?: string,"last_seq"?: number,"live_key"?: string,"opened_by"?: string | null,"pair_key"?: string,"property_id"?: string | null
                   }
                   Relationships: [
                     {
+      foreignKeyName: "conversations_opened_by_fkey"
+      columns: ["opened_by"]
+isOneToOne: false
+      referencedRelation: "accounts"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "conversations_opened_by_fkey"
+      columns: ["opened_by"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "conversations_opened_by_fkey"
+      columns: ["opened_by"]
+isOneToOne: false
+      referencedRelation: "admin_users"
+      referencedColumns: ["id"]
+    },{
       foreignKeyName: "conversations_property_id_fkey"
       columns: ["property_id"]
 isOneToOne: false

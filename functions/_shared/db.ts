@@ -41,6 +41,11 @@ type Options = {
    * back, or has cost something by the time it fails. All others the function counts itself.
    */
   rate?: string
+  /**
+   * A function with the same arguments and the idempotency key, which refuses ahead of the rate what
+   * is not to count.
+   */
+  look?: keyof typeof facadeSignatures
   /** The function gives JSON as text: as a value it would be parsed only to be written again. */
   isText?: boolean
   /** Backend functions that run first, in the same transaction; an {error} refuses the call. */
@@ -221,7 +226,10 @@ export async function call<Name extends Callable>(
     ? invoked
     : `to_json(${invoked})`
   const before = [options.before ?? []].flat()
+  const look = options.look && apiCall(options.look, { ...args, idempotencyKey })
   const text = [
+    // Ahead of the begin of what is counted: what fails after one leaves its connection in a failed state.
+    ...(look ? [setRole(role), `select ${look}${withClaims(claims)};`] : []),
     ...(options.rate ? [countRate(options.rate, c.get('address'), claims)] : []),
     ...(before.length ? [setRole('backend')] : []),
     ...before.map(({ name, args }) =>

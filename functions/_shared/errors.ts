@@ -168,6 +168,11 @@ export const errors = {
     'السعر مطلوب لإعلانات البيع والإيجار',
     'A price is required for sale and rent listings',
   ],
+  contact_missing: [
+    422,
+    'أضف رقم هاتف أو فعّل المحادثة ليتمكن المهتمون من التواصل معك',
+    'Add a phone number or allow chat, so that whoever is interested can reach you',
+  ],
   field_not_for_type: [
     422,
     'هذا الحقل لا ينطبق على نوع الإعلان',

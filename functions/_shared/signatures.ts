@@ -224,6 +224,7 @@ export const facadeSignatures = {
     page_size: 'integer?',
   },
   list_wallet_transactions: { page_cursor: 'text?', page_size: 'integer?' },
+  look_at_contact: { property_id: 'uuid', kind: 'text', idempotency_key: 'text?' },
   refund_invoice: {
     invoice_id: 'uuid',
     destination: 'text',

@@ -13,7 +13,7 @@
 --                                            what it answers with 500 or 409 is asked once more
 --   2. accounts, then what only they change: identities, profiles, settings, uploads
 --   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, a
---                                            favorite, a device
+--                                            favorite, a device, conversations opened
 --   4. invoices, payments, refunds, wallets
 --   5. reports
 --   6. conversations, then their participants and messages

@@ -165,9 +165,11 @@ begin
   -- against it.
   perform private.lock_dependents(caller_id, array[changed.id], false)
   from public.identities
-  where identities.id = changed.id
-    and (identities.status, identities.display_name, identities.avatar_url)
-      is distinct from (changed.status, organisation.name_ar, organisation.logo_url);
+  where identities.id = changed.id and (
+    (identities.status, identities.display_name, identities.avatar_url)
+      is distinct from (changed.status, organisation.name_ar, organisation.logo_url)
+    or (before.phone is null, before.whatsapp is null)
+      is distinct from (organisation.phone is null, organisation.whatsapp is null));
 
   update public.organisations
   set name_ar = organisation.name_ar, name_en = organisation.name_en,

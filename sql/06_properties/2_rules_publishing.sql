@@ -55,6 +55,7 @@ create function private.submit_property(property public.properties) returns publ
 as $$
 begin
   perform private.check_property(property, true);
+  perform private.check_reachable(property);
   property.status :=
     case when private.setting('review_listings') = 'true' then 'pending_review' else 'active' end;
   return property;

@@ -117,8 +117,11 @@ begin
             )::json
             from public.identities where identities.id = properties.owner_identity_id
           ) as owner,
-          properties.allow_call as "allowCall",
-          properties.allow_whatsapp as "allowWhatsapp",
+          -- To others only what there is a number for.
+          case when own.is_mine then properties.allow_call else 'call' = any (contact.ways) end
+            as "allowCall",
+          case when own.is_mine then properties.allow_whatsapp
+            else 'whatsapp' = any (contact.ways) end as "allowWhatsapp",
           properties.allow_chat as "allowChat",
           properties.status,
           exists (
@@ -157,7 +160,8 @@ begin
           ) end as deal,
           case when own.is_mine then properties.status_reason end as "statusReason",
           case when own.is_mine then properties.pause_reason end as "pauseReason",
-          case when own.is_mine then properties.pending_changes end as "pendingChanges"
+          case when own.is_mine then properties.pending_changes end as "pendingChanges",
+          case when own.is_mine then contact.missing end as "contactMissing"
       ) as shown
     )
   from unnest(property_ids) with ordinality as requested (id, ordinal)
@@ -165,6 +169,7 @@ begin
   cross join lateral (
     select properties.owner_identity_id = viewer_identity_id as is_mine
   ) as own
+  cross join lateral private.contact_of(properties) as contact
   cross join lateral (
     select
       own.is_mine or private.shows_street(properties.location_precision) as street,

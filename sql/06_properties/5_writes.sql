@@ -68,6 +68,9 @@ begin
   -- The listing as its owner wants it must be valid, whether or not all of it is shown at once.
   property := private.apply_fields(before, coalesce(before.pending_changes, '{}') || given);
   perform private.check_property(property, before.status not in ('draft', 'rejected'));
+  if before.status = 'active' then
+    perform private.check_reachable(property);
+  end if;
   property.pending_changes := null;
 
   if private.is_moderated(before) then
@@ -157,7 +160,7 @@ as $$
 $$;
 comment on function api.update_property is
   'Changes an own listing: what is absent stays, null clears. 404 property_not_found, 409 '
-  'version_conflict, type_immutable, property_state_conflict.';
+  'version_conflict, type_immutable, property_state_conflict, 422 contact_missing.';
 
 create function api.delete_property(property_id uuid) returns void
   language sql

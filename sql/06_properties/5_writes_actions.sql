@@ -31,6 +31,7 @@ begin
     when action = 'pause' then
       property.status := 'paused';
     when action in ('resume', 'renew') then
+      perform private.check_reachable(property);
       property.status := 'active';
     when action = 'archive' then
       property.status := 'archived';
@@ -52,6 +53,6 @@ $$;
 comment on function private.act_on_property is
   'Api: Does an action to an own listing: publish, pause, resume, renew, archive, restore, '
   'mark-sold, mark-rented, mark-exchanged, confirm-available. 404 property_not_found, 409 '
-  'property_state_conflict, 402 quota_exceeded.';
+  'property_state_conflict, 422 price_required, contact_missing, 402 quota_exceeded.';
 
 grant execute on function private.act_on_property to authenticated;

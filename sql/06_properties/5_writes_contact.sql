@@ -5,6 +5,80 @@
 -- counted the call and committed: through the Data API a caller could make a cast of the answer
 -- fail, and so undo the count.
 
+create function private.offered_contact(
+  caller_id uuid, property_id uuid, kind text,
+  out property public.properties, out phone text, out whatsapp text
+)
+  language plpgsql
+  stable
+  security definer -- reads listings and numbers of others
+  set search_path = ''
+as $$
+declare
+  owner_account_id uuid;
+  contact record;
+  open_ways text[] := '{}';
+begin
+  if kind is null or kind not in ('call', 'whatsapp', 'chat') then
+    perform private.refuse_field('kind', 'invalid');
+  end if;
+  select * into property from public.properties
+  where properties.id = offered_contact.property_id
+    and private.may_see(properties, caller_id);
+  if property.id is null then
+    perform private.refuse(404, 'property_not_found');
+  end if;
+  select identities.account_id into owner_account_id
+  from public.identities where identities.id = property.owner_identity_id;
+  if owner_account_id = private.account_id() then
+    perform private.refuse_field('id', 'invalid'); -- the caller's own listing
+  elsif private.are_blocked(private.account_id(), owner_account_id) then
+    perform private.refuse(403, 'blocked');
+  end if;
+
+  contact := private.contact_of(property);
+  -- A closed listing is still seen by link, but can no longer be asked about.
+  if property.listed then
+    open_ways := contact.ways;
+  end if;
+  if not kind = any (open_ways) then
+    perform private.refuse(409, 'property_state_conflict',
+      jsonb_build_object('from', property.status, 'allowed', open_ways));
+  end if;
+  phone := contact.phone;
+  whatsapp := contact.whatsapp;
+end
+$$;
+comment on function private.offered_contact is
+  'A listing that can be asked about in this way, and its owner''s numbers. 404 property_not_found, '
+  '403 blocked, 409 property_state_conflict with the ways that are possible, 422 for one''s own.';
+
+create function private.look_at_contact(
+  property_id uuid, kind text, idempotency_key text default null
+) returns void
+  language plpgsql
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+begin
+  -- What was given before is given again, whatever has become of the listing.
+  if not exists (
+    select from private.idempotency_keys
+    where idempotency_keys.account_id = private.account_id()
+      and idempotency_keys.key = look_at_contact.idempotency_key
+  ) then
+    perform private.offered_contact(private.identity_id(), property_id, kind);
+  end if;
+exception
+  -- All else is counted, and refused after that.
+  when sqlstate 'PT409' then raise;
+  when sqlstate 'PT403' or sqlstate 'PT404' or sqlstate 'PT422' then null;
+end
+$$;
+comment on function private.look_at_contact is
+  'Facade: before contact_property is counted: 409 property_state_conflict for a way that is not open '
+  'anyway.';
+
 create function private.contact_property(property_id uuid, kind text) returns json
   language plpgsql
   security definer -- reads numbers of others, for one listing at a time, and writes leads
@@ -12,50 +86,10 @@ create function private.contact_property(property_id uuid, kind text) returns js
 as $$
 declare
   caller_id uuid := private.lock_identity();
-  property public.properties;
-  owner_account_id uuid;
-  phone text;
-  whatsapp text;
-  ways text[];
+  offered constant record := private.offered_contact(caller_id, property_id, kind);
+  property constant public.properties := offered.property;
   conversation_id uuid;
 begin
-  if kind is null or kind not in ('call', 'whatsapp', 'chat') then
-    perform private.refuse_field('kind', 'invalid');
-  end if;
-  select * into property from public.properties
-  where properties.id = contact_property.property_id
-    and private.may_see(properties, caller_id);
-  if property.id is null then
-    perform private.refuse(404, 'property_not_found');
-  end if;
-
-  -- A person's number only if their settings allow it; an organisation's is public.
-  select identities.account_id, coalesce(organisations.phone, own.phone),
-    coalesce(organisations.whatsapp, organisations.phone, own.phone)
-  into owner_account_id, phone, whatsapp
-  from public.identities
-  left join public.accounts as own
-    on own.id = identities.account_id and private.shows_phone(own.id)
-  left join public.organisations on organisations.identity_id = identities.id
-  where identities.id = property.owner_identity_id;
-  if owner_account_id = private.account_id() then
-    perform private.refuse_field('id', 'invalid'); -- the caller's own listing
-  elsif private.are_blocked(private.account_id(), owner_account_id) then
-    perform private.refuse(403, 'blocked');
-  end if;
-
-  -- A closed listing is still seen by link, but can no longer be asked about.
-  ways := array_remove(array[
-    case when property.listed and property.allow_call and phone is not null then 'call' end,
-    case when property.listed and property.allow_whatsapp and whatsapp is not null
-      then 'whatsapp' end,
-    case when property.listed and property.allow_chat then 'chat' end
-  ], null);
-  if not kind = any (ways) then
-    perform private.refuse(409, 'property_state_conflict',
-      jsonb_build_object('from', property.status, 'allowed', ways));
-  end if;
-
   -- The conversation first: a new lead notifies the owner.
   if kind = 'chat' then
     select opened.id into conversation_id
@@ -65,15 +99,15 @@ begin
   values (property.id, property.owner_identity_id, caller_id, contact_property.kind)
   on conflict do nothing;
   return case kind
-    when 'call' then json_build_object('phone', phone)
-    when 'whatsapp' then json_build_object('whatsappUrl', 'https://wa.me/' || substr(whatsapp, 2))
+    when 'call' then json_build_object('phone', offered.phone)
+    when 'whatsapp' then
+      json_build_object('whatsappUrl', 'https://wa.me/' || substr(offered.whatsapp, 2))
     else json_build_object('conversationId', conversation_id)
   end;
 end
 $$;
 comment on function private.contact_property is
   'Facade: how to reach the owner: call gives phone, whatsapp whatsappUrl, chat conversationId. '
-  'Each way is one lead a day. 404 property_not_found, 403 blocked, 409 property_state_conflict '
-  'with the ways that are possible.';
+  'Each way is one lead a day. Refused as private.offered_contact.';
 
-grant execute on function private.contact_property to authenticated;
+grant execute on function private.look_at_contact, private.contact_property to authenticated;

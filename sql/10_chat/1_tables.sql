@@ -8,6 +8,7 @@ create table public.conversations (
   property_id uuid references public.properties (id) on delete set null,
   live_key uuid not null default gen_random_uuid(),
   last_seq bigint not null default 0,
+  opened_by uuid references public.accounts (id),
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table public.conversations is
@@ -20,6 +21,9 @@ comment on column public.conversations.live_key is
   'blocks the other.';
 comment on column public.conversations.last_seq is
   'Number of the newest message; 0 before the first.';
+comment on column public.conversations.opened_by is
+  'The account that opened it; null where that counts for nobody.';
+create index conversations_opened_idx on public.conversations (opened_by, created_at);
 create index conversations_property_idx on public.conversations (property_id);
 
 create table public.participants (

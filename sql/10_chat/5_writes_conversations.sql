@@ -1,5 +1,45 @@
 -- Chat: opening a conversation.
 
+create function private.check_openings(account_id uuid) returns void
+  language plpgsql
+  security definer -- reads the conversations of an account, whichever identity opened them
+  set search_path = ''
+as $$
+declare
+  rate private.rates;
+  allowed integer := private.unproven_limit('conversations', account_id);
+  opened timestamptz[];
+begin
+  select * into rate from private.rates where rates.rule = 'conversations';
+  allowed := coalesce(allowed, rate.max, 1000000);
+  if allowed >= 1000000 then
+    return;
+  end if;
+  perform pg_advisory_xact_lock(hashtextextended('conversations ' || account_id, 0));
+  opened := array(
+    select conversations.created_at from public.conversations
+    where conversations.opened_by = check_openings.account_id
+      and conversations.created_at > clock_timestamp() - make_interval(secs => rate.seconds)
+      and not exists (
+        select from public.participants
+        join public.messages on messages.conversation_id = participants.conversation_id
+          and messages.sender_identity_id = participants.identity_id
+        where participants.conversation_id = conversations.id
+          and participants.account_id <> conversations.opened_by
+      )
+    order by conversations.created_at
+  );
+  if cardinality(opened) >= allowed then
+    perform private.refuse_rate(concat_ws(',', allowed, 0, greatest(1, ceil(extract(epoch from
+      opened[cardinality(opened) - allowed + 1] + make_interval(secs => rate.seconds)
+      - clock_timestamp())))));
+  end if;
+end
+$$;
+comment on function private.check_openings is
+  '429 rate_limited unless an account may open one more conversation: of the last day those count '
+  'that the other side has not answered.';
+
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
 )
@@ -26,8 +66,9 @@ begin
   perform private.lock_owner(peer.id);
   peer := private.conversation_peer(caller_id, property_id, identity_id);
   perform private.check_open_to_chat(open_conversation.property_id, caller_id);
-  insert into public.conversations as made (pair_key, property_id)
-  values (pair, open_conversation.property_id)
+  perform private.check_openings(caller_account_id);
+  insert into public.conversations as made (pair_key, property_id, opened_by)
+  values (pair, open_conversation.property_id, caller_account_id)
   on conflict do nothing
   returning made.id into id;
   created := found;
@@ -91,6 +132,7 @@ comment on function private.create_conversation is
   'first message; gives {created, conversation}. The same pair and listing is the same '
   'conversation. A new one is told to all devices of the caller. 404 property_not_found, '
   'identity_not_found; 403 blocked; 409 property_state_conflict for a new one about a listing '
-  'that has ended or allows no chat; 422 for oneself.';
+  'that has ended or allows no chat; 422 for oneself; 429 rate_limited for a new one where 60 of the '
+  'last day (10 without a proven phone or email) are not answered.';
 
 grant execute on function private.create_conversation to authenticated;

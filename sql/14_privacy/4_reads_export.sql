@@ -19,6 +19,11 @@ begin
       where participants.conversation_id = participant.conversation_id
         and participants.identity_id <> participant.identity_id
     ),
+    'opened', exists (
+      select from public.conversations
+      where conversations.id = participant.conversation_id
+        and conversations.opened_by = participant.account_id
+    ),
     'messages', (
       select coalesce(json_agg(json_build_object(
         'seq', messages.seq,
@@ -37,7 +42,7 @@ begin
 end
 $$;
 comment on function private.exported_conversation is
-  'A conversation in the export of a participant: the messages of both.';
+  'A conversation in the export of a participant: whether that side opened it, the messages of both.';
 
 create function private.exported_identity(identity public.identities) returns json
   language plpgsql

@@ -63,6 +63,7 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     ['properties', 'title_ar', () => listing, { title_ar: null }, /^Not saved: .*published/],
     ['properties', 'area_id', () => listing, { area_id: 'atlantis' }, /is none of public.areas/],
     ['properties', 'allow_chat', () => listing, { allow_chat: null }, /allow_chat is missing/],
+    ['properties', 'allow_chat', () => listing, { allow_chat: false }, /Nobody could reach/],
     ['invoices', 'state', () => invoice, { state: 'paid' }, /paid by a payment/],
     ['invoices', 'total', () => invoice, { total: 1 }, /Money is moved by payments/],
   ]

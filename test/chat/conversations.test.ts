@@ -10,7 +10,7 @@ import {
   textMessage,
 } from '../support/conversations.ts'
 import { createDraft, publishListing } from '../support/listings.ts'
-import { insertOrganisation, insertWaitingCompany } from '../support/fixtures.ts'
+import { givePhone, insertOrganisation, insertWaitingCompany } from '../support/fixtures.ts'
 import { problemOf, statusAndCode, unknownId } from '../support/problems.ts'
 
 let a: Person
@@ -107,6 +107,7 @@ test('CHAT-13 a conversation with oneself, nobody or an unknown identity is refu
 })
 
 test('a listing without chat or past its end starts no conversation; existing ones go on', async () => {
+  await givePhone(b)
   const silent = await publishListing(b, { allowChat: false })
   const sold = await publishListing(b)
   const { id } = await openConversation(a, { propertyId: sold.id })

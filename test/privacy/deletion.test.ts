@@ -332,7 +332,7 @@ describe('export', () => {
       identity: { id: person.identityId },
       listings: [{ id: listing }],
       reviews: [{ subjectIdentityId: friend.identityId, rating: 2 }],
-      conversations: [{ messages: [{ mine: false }, { mine: true, body: said }] }],
+      conversations: [{ opened: false, messages: [{ mine: false }, { mine: true, body: said }] }],
     })
     expect(individual.favorites).toHaveLength(1)
     expect(individual.pictures).toHaveLength(2)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { guest, type Person, signUp } from '../support/client.ts'
+import { givePhone } from '../support/fixtures.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 
 test('a draft needs only a type, and its record has every field in the order of the contract', async () => {
@@ -25,6 +26,7 @@ test('a draft needs only a type, and its record has every field in the order of 
       'statusReason',
       'pauseReason',
       'pendingChanges',
+      'contactMissing',
     ],
   ])
   expect(body).toMatchObject({
@@ -47,6 +49,7 @@ test('a draft needs only a type, and its record has every field in the order of 
     allowCall: true,
     allowWhatsapp: true,
     allowChat: true,
+    contactMissing: ['call', 'whatsapp'],
     status: 'draft',
     isFavorite: false,
     publishedAt: null,
@@ -109,14 +112,15 @@ test('every field is read as it was written', async () => {
     paciNo: '12345678',
     location: { lat: 29.33331, lng: 48.07777, precision: 'exact' },
     allowCall: false,
-    allowWhatsapp: false,
+    allowWhatsapp: true,
     allowChat: false,
   }
+  await givePhone(seller)
   const written = await publishListing(seller, rent)
   const { body } = await guest.get(`/properties/${written.id}`)
 
   expect(body).toMatchObject({ ...rent, block: '٣' })
-  expect(body).toEqual(written)
+  expect(body).toEqual({ ...written, contactMissing: null })
 
   const exchange = {
     requestYear: 1950,
@@ -250,6 +254,7 @@ test('a change leaves what is absent and clears what is null', async () => {
     ...before,
     ...cleared,
     ...reset,
+    contactMissing: ['call', 'whatsapp'],
     priceLabel: 'السعر غير معلن',
     version: 3,
   })

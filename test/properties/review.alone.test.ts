@@ -2,7 +2,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
+import { givePhone, takePhone } from '../support/fixtures.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
+import { notificationsOf } from '../support/notifications.ts'
 import { enforceRates } from '../support/rates.ts'
 
 let seller: Person
@@ -29,6 +31,18 @@ test('under review a listing waits, and is published when an admin says so', asy
   await decide(waiting.id, true)
   const shown = await read(guest, waiting.id)
   expect(shown).toMatchObject({ status: 'active', publishedAt: expect.any(String) })
+})
+
+test('review is not refused for a number that is gone: the listing is reached by chat', async () => {
+  await givePhone(seller)
+  const { id, refNo } = await publishListing(seller, { allowChat: false })
+  await takePhone(seller)
+  expect((await read(seller, id)).allowChat).toBe(false)
+  await decide(id, true)
+  expect(await read(guest, id))
+    .toMatchObject({ allowCall: false, allowWhatsapp: false, allowChat: true })
+  expect((await notificationsOf(seller)).map(({ kind, bodyEn }) => [kind, bodyEn.includes(refNo)]))
+    .toContainEqual(['system', true])
 })
 
 test('a rejected listing shows its owner why, is edited and submitted again', async () => {
@@ -140,19 +154,23 @@ test('pending changes go into the draft when a listing is archived, and are drop
     .toMatchObject({ price: 185000, pendingChanges: null })
 })
 
-test('thirty contacts a day, then no more, whatever their outcome', async () => {
+test('thirty numbers a day, then no more; what is not offered does not count', async () => {
   await review(false)
   const restore = await enforceRates(variable('DATABASE_URL')!, { contact: 30 })
   try {
     const buyer = await signUp()
-    const { id } = await publishListing(seller)
-    const ask = (kind = 'chat') => buyer.post(`/properties/${id}/contact`, { kind })
-    for (let i = 0; i < 29; i++) expect((await ask(i % 2 ? 'chat' : 'call')).status).not.toBe(429)
+    await givePhone(seller)
+    const { id } = await publishListing(seller, { allowWhatsapp: false })
+    const ask = (kind = 'call') => buyer.post(`/properties/${id}/contact`, { kind })
+    for (let i = 0; i < 29; i++) {
+      expect((await ask()).status).toBe(200)
+      expect((await ask('whatsapp')).status).toBe(409)
+    }
     expect(await ask()).toMatchObject({ status: 200 })
     const refused = await ask()
     expect(refused).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } })
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(80_000)
-    expect((await (await signUp()).post(`/properties/${id}/contact`, { kind: 'chat' })).status)
+    expect((await (await signUp()).post(`/properties/${id}/contact`, { kind: 'call' })).status)
       .toBe(200)
   } finally {
     await restore()

@@ -1,7 +1,7 @@
 /** Rows inserted by SQL, for tests that are not about how they come about. */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { database, type Person } from './client.ts'
+import { database, newPhone, type Person } from './client.ts'
 
 type Query = Pick<pg.Pool, 'query'>
 
@@ -29,6 +29,20 @@ export async function insertOrganisation(
 /** As if a code or a provider had proven who owns the email of the account. */
 export const proveEmail = ({ id }: Person) =>
   database().query('update public.accounts set email_proven = true where id = $1', [id])
+
+/** A phone that the person signs in with; the account follows its sign-in. */
+export const givePhone = (person: Person, phone = `+965${newPhone()}`) =>
+  database().query(
+    'update auth.users set phone = $2, phone_confirmed_at = now() where id = $1',
+    [person.id, phone.slice(1)],
+  )
+
+/** The person, who has an email, signs in with a phone no more. */
+export const takePhone = (person: Person) =>
+  database().query(
+    'update auth.users set phone = null, phone_confirmed_at = null where id = $1',
+    [person.id],
+  )
 
 /** Makes a company wait for its verification. */
 export async function makePending(company: string) {

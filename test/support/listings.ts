@@ -47,5 +47,13 @@ export async function publishListing(person: Person, fields: Fields = {}): Promi
   return await createDraft(person, { ...completeFields[type], ...fields, publish: true })
 }
 
+/** What others see of a listing whose owner, who sees this, has no number. */
+export const asOthersSee = (listing: Listing): Listing => ({
+  ...listing,
+  allowCall: false,
+  allowWhatsapp: false,
+  contactMissing: null,
+})
+
 /** A price that no other test uses, to recognise the listings of a test. */
 export const uniquePrice = () => randomInt(10_000_000, 90_000_000) + 0.125

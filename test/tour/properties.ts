@@ -52,6 +52,15 @@ export async function properties() {
     await ask('POST', '/properties', listing({ type: 'SALE' }), { status: 422 })
   })
 
+  await step('Is reached by chat alone, since the account has no number', async () => {
+    const path = `/properties/${offered.sale}`
+    const { body } = await ask('GET', path)
+    must(same(body.contactMissing, ['call', 'whatsapp']), 'both ways were to lack a number')
+    const seen = await ask('GET', path, undefined, { as: {} })
+    must(!seen.body.allowCall && seen.body.allowChat, 'strangers were to see chat alone')
+    await ask('PATCH', path, { allowChat: false }, { status: 422 })
+  })
+
   await step('Lowers a price and sets an auction', async () => {
     const deal = await publish({ type: 'SALE', price: 200_000, kind: 'villa' })
     await makeOlder(deal.id)

@@ -1,5 +1,5 @@
 /** Actions of people on their account, and signing in and out, as requests that race. */
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import type { Action, Side } from './racing-actions.ts'
 import { formField, pictureForm } from './racing-listings.ts'
 import { database, newEmail, newPhone, signIn } from '../support/client.ts'
@@ -86,7 +86,11 @@ export const accountActions: Record<string, Action> = {
   },
   me: () => ({ method: 'PATCH', path: '/auth/me', body: { fullName: 'سالم بن فهد' } }),
   avatar: () => ({ path: '/media/upload/avatar', ...pictureForm('file') }),
-  settings: () => ({ method: 'PATCH', path: '/settings', body: { language: 'en' } }),
+  settings: () => ({
+    method: 'PATCH',
+    path: '/settings',
+    body: { language: 'en', privacy: { showPhone: randomInt(2) === 1 } },
+  }),
   identity: () => ({
     path: '/auth/identities',
     body: {

@@ -1,5 +1,5 @@
 /** Actions of people and admins, as requests that race (locks.alone.test.ts). */
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import { accountActions } from './racing-accounts.ts'
 import { listingActions } from './racing-listings.ts'
 import { database, type Person } from '../support/client.ts'
@@ -125,6 +125,12 @@ export const actions: Record<string, Action> = {
     body: { nameAr: `مكتب ${randomUUID().slice(0, 8)}` },
   }),
   about: () => ({ method: 'PATCH', path: '/office/profile', body: { aboutAr: randomUUID() } }),
+  // Comes and goes: the listings follow.
+  number: () => ({
+    method: 'PATCH',
+    path: '/office/profile',
+    body: { phone: randomInt(2) ? '+96522223333' : null },
+  }),
   topup: () => ({ path: '/wallet/topup', body: { amount: 5 } }),
   subscribe: async ({ office, planId }) => {
     await database().query(

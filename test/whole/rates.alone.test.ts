@@ -11,7 +11,8 @@ import { deadlocks, race } from '../support/races.ts'
 import { ageHits, hitsOf, plantHits } from '../support/rate-hits.ts'
 import { withRates } from '../support/own-rates.ts'
 import { uploadAvatar, uploadPictures } from '../support/uploads.ts'
-import { insertListing } from '../support/fixtures.ts'
+import { postMessage } from '../support/conversations.ts'
+import { givePhone, insertListing, proveEmail } from '../support/fixtures.ts'
 import { startFacade, testLocally } from '../support/facade.ts'
 import { callDataApi, expectRateLimited, limited, rateLimitOf } from '../support/rate-limits.ts'
 
@@ -26,6 +27,8 @@ withRates({
   contact: 30,
   contact_unproven: 5,
   contact_unproven_address: 30,
+  conversations: 60,
+  conversations_unproven: 10,
   export: 5,
 })
 
@@ -218,17 +221,76 @@ describe('LOAD-05 listings', () => {
   })
 })
 
-describe('LOAD-05 what cannot be taken back', () => {
-  const ask = (person: Person, id: string, kind = 'call') =>
-    person.post(`/properties/${id}/contact`, { kind })
+const ask = (person: Person, id: string, kind = 'call') =>
+  person.post(`/properties/${id}/contact`, { kind })
 
-  test('5 contacts a day for an unproven account, 30 for others, refused ones too', async () => {
+describe('LOAD-05 conversations opened anew', () => {
+  const listings = async (owner: Person, count: number) =>
+    await Promise.all(Array.from({ length: count }, () => insertListing(owner.identityId)))
+  const open = (person: Person, propertyId: string) => person.post('/conversations', { propertyId })
+
+  test('10 a day that nobody has answered, 60 where phone or email is proven', async () => {
+    const [person, owner] = [await signUp(), await signUp()]
+    const ids = await listings(owner, 13)
+    const [first, ...others] = await Promise.all(ids.slice(0, 10).map((id) => open(person, id)))
+    for (const { status } of [first!, ...others]) expect(status).toBe(201)
+    const more = ids[10]!
+    const refused = await open(person, more)
+    expectRateLimited(
+      refused,
+      10,
+      86_400,
+      await callDataApi(person, 'create_conversation', { property_id: more }),
+    )
+    expectRateLimited(await ask(person, more, 'chat'), 10, 86_400)
+    // What is there already is opened as ever, and so is what the other side has opened.
+    expect((await open(person, ids[0]!)).status).toBe(200)
+    const own = await insertListing(person.identityId)
+    const theirs = await open(owner, own)
+    expect(await person.post('/conversations', { propertyId: own, identityId: owner.identityId }))
+      .toMatchObject({ status: 200, body: { id: theirs.body.id } })
+    // One that is answered makes room, the own words do not.
+    const write = (who: Person) => postMessage(who, first!.body.id)
+    expect((await write(person)).status).toBe(201)
+    expect((await open(person, more)).status).toBe(429)
+    expect((await write(owner)).status).toBe(201)
+    expect((await ask(person, more, 'chat')).status).toBe(200)
+    expect((await open(person, ids[11]!)).status).toBe(429)
+    // So does a day.
+    await database().query(
+      `update public.conversations set created_at = created_at - make_interval(secs => $2)
+       where opened_by = $1`,
+      [person.id, refused.body.error.retryAfter],
+    )
+    expect((await open(person, ids[11]!)).status).toBe(201)
+    await database().query(
+      'update public.conversations set created_at = now() where opened_by = $1',
+      [
+        person.id,
+      ],
+    )
+    expect((await open(person, ids[12]!)).status).toBe(429)
+    await proveEmail(person)
+    expect((await open(person, ids[12]!)).status).toBe(201)
+    expect(await hitsOf('contact', person.id)).toBe(0)
+  })
+
+  test('of 20 at once an unproven account opens 10', async () => {
+    const [person, owner] = [await signUp(), await signUp()]
+    const replies = await race((await listings(owner, 20)).map((propertyId) => ({
+      path: '/conversations',
+      body: { propertyId },
+      headers: [['authorization', `Bearer ${person.accessToken}`]] as [string, string][],
+    })))
+    expect(replies.map(({ status }) => status).sort())
+      .toEqual([...Array(10).fill(201), ...Array(10).fill(429)])
+  })
+})
+
+describe('LOAD-05 what cannot be taken back', () => {
+  test('5 numbers a day for an unproven account, 30 for others, refused ones too', async () => {
     const owner = await signUpByPhone()
-    const ownerId = (await database().query(
-      'select id from public.identities where account_id = $1',
-      [owner.id],
-    )).rows[0].id
-    const id = await insertListing(ownerId, { allow_call: true })
+    const id = await insertListing(owner.identityId, { allow_whatsapp: false })
     const person = await signUp()
     expect((await ask(person, randomUUID())).status).toBe(404)
     const answers = []
@@ -236,31 +298,33 @@ describe('LOAD-05 what cannot be taken back', () => {
     expect(answers.map((answer) => rateLimitOf(answer).slice(0, 2)))
       .toEqual([3, 2, 1, 0].map((left) => [5, left]))
     expectRateLimited(await ask(person, id), 5, 86_400)
+    // What is not offered is refused before it counts, and a conversation is no number.
+    expect((await ask(person, id, 'whatsapp')).body.error)
+      .toMatchObject({ code: 'property_state_conflict', allowed: ['call', 'chat'] })
+    expect((await ask(person, id, 'chat')).status).toBe(200)
     // Verifying the email gives the rest of the 30.
-    await database().query('update public.accounts set email_proven = true where id = $1', [
-      person.id,
-    ])
+    await proveEmail(person)
     expect(rateLimitOf(await ask(person, id)).slice(0, 2)).toEqual([30, 24])
+    expect(await hitsOf('contact', person.id)).toBe(6)
     await plantHits('contact', person.id, 30)
     expectRateLimited(await ask(person, id), 30, 86_400)
     // A phone is verified by its registration.
-    expect(rateLimitOf(await ask(owner, await insertListing(person.identityId), 'chat'))[0]).toBe(
-      30,
-    )
+    await givePhone(person)
+    expect(rateLimitOf(await ask(owner, await insertListing(person.identityId)))[0]).toBe(30)
     expect(
       (await callDataApi(person, 'contact_property', { property_id: id, kind: 'call' })).status,
     )
       .toBe(404)
   })
 
-  testLocally('30 contacts an hour of all unproven accounts behind one address', async () => {
+  testLocally('30 numbers an hour to all unproven accounts behind one address', async () => {
     const functions = await startFacade()
     try {
-      const id = await insertListing((await signUp()).identityId)
+      const id = await insertListing((await signUpByPhone()).identityId)
       const [one, two, proven] = [await signUp(), await signUp(), await signUpByPhone()]
       const address = '192.0.2.9'
       const askFrom = (person: Person, at = address) =>
-        functions.post(`/properties/${id}/contact`, { kind: 'chat' }, {
+        functions.post(`/properties/${id}/contact`, { kind: 'call' }, {
           authorization: `Bearer ${person.accessToken}`,
           'x-forwarded-for': at,
         })
@@ -279,12 +343,12 @@ describe('LOAD-05 what cannot be taken back', () => {
     }
   })
 
-  test('of 20 contacts at once an unproven account gets 5', async () => {
-    const id = await insertListing((await signUp()).identityId)
+  test('of 20 numbers at once an unproven account gets 5', async () => {
+    const id = await insertListing((await signUpByPhone()).identityId)
     const person = await signUp()
     const replies = await race(Array.from({ length: 20 }, () => ({
       path: `/properties/${id}/contact`,
-      body: { kind: 'chat' },
+      body: { kind: 'call' },
       headers: [['authorization', `Bearer ${person.accessToken}`]] as [string, string][],
     })))
     expect(replies.map(({ status }) => status).sort())

@@ -234,6 +234,7 @@ const reviews: Review[] = [
       'private.contact_property',
       'private.export_account',
       'private.get_document',
+      'private.look_at_contact',
     ],
   ],
   ['users', 'counts what the calling account does; can only use up its own rates', [

@@ -35,7 +35,8 @@ const create = route({
     'About a listing (`propertyId`) or with an identity in general (`identityId`): one of them. ' +
     'The same two and the same listing are always the same conversation: 200. With `message` ' +
     'its first message is sent at once. All devices of the caller hear of a new one. A listing ' +
-    'that has ended or takes no chat is 409.',
+    'that has ended or takes no chat is 409. At most 60 new ones a day that the other side has not ' +
+    'answered, 10 without a proven phone or email.',
   errors: [
     'property_not_found',
     'identity_not_found',

@@ -18,7 +18,7 @@ const actions: Action[] = [
     description:
       'What publishing needs stands at `POST /properties`. At most 60 an hour, or as many as ' +
       'the plan allows, together with resume and renew.',
-    errors: ['price_required', 'quota_exceeded'],
+    errors: ['price_required', 'contact_missing', 'quota_exceeded'],
   },
   {
     path: 'pause',
@@ -31,14 +31,14 @@ const actions: Action[] = [
     operationId: 'resume_property',
     summary: 'Resume my paused listing',
     description: 'Shows it again for the time that it had left.',
-    errors: ['quota_exceeded'],
+    errors: ['contact_missing', 'quota_exceeded'],
   },
   {
     path: 'renew',
     operationId: 'renew_property',
     summary: 'Renew my listing that expired within 90 days',
     description: 'Shows it for a new period of the plan. It keeps its place among the newest.',
-    errors: ['quota_exceeded'],
+    errors: ['contact_missing', 'quota_exceeded'],
   },
   {
     path: 'archive',
@@ -107,8 +107,9 @@ const contact = route({
   summary: 'Get a way to contact the owner; counts as a lead',
   description:
     'Of what the owner allows: `call` gives a phone, `whatsapp` an address to open, `chat` a ' +
-    'conversation. Counts as a lead of the owner. At most 30 a day. Refused where one has blocked ' +
-    'the other.',
+    'conversation. Counts as a lead of the owner. At most 30 numbers a day; a new conversation counts ' +
+    'as at `POST /conversations`. What the owner does not offer is refused before it counts, with ' +
+    'what is offered in `allowed`. Refused where one has blocked the other.',
   errors: ['property_not_found', 'property_state_conflict', 'blocked'],
   idempotent: true,
   request: {
@@ -166,7 +167,10 @@ const removeAuction = route({
 export const propertyActions = area()
   .openapi(contact, async (c) => {
     const args = { propertyId: c.req.valid('param').id, ...c.req.valid('json') }
-    const options = { rate: 'contact' }
+    // A conversation is counted where it is opened.
+    const options = args.kind === 'chat'
+      ? {}
+      : { rate: 'contact', look: 'look_at_contact' } as const
     return send(c, await call(c, 'contact_property', args, options))
   })
   .openapi(setAuction, async (c) => {

@@ -40,9 +40,17 @@ const create = route({
   description:
     'A draft needs `type` alone. Publishing needs `type`, `kind`, `areaId`, `titleAr`, a ' +
     '`price` for SALE and RENT, `landAreaM2` or `builtAreaM2`, and for EXCHANGE `descriptionAr` ' +
-    'or something wanted; and room in the plan (402 `quota_exceeded` with `limit` and `used`). ' +
+    'or something wanted; a way to reach the owner (422 `contact_missing` with the `kinds` that have ' +
+    'no number, where `allowChat` is off); and room in the plan (402 `quota_exceeded` with `limit` and `used`). ' +
     'Where administrators review listings it is `pending_review` first. At most 300 an hour.',
-  errors: ['price_required', 'field_not_for_type', 'area_invalid', 'quota_exceeded', 'not_found'],
+  errors: [
+    'price_required',
+    'contact_missing',
+    'field_not_for_type',
+    'area_invalid',
+    'quota_exceeded',
+    'not_found',
+  ],
   idempotent: true,
   request: body(NewProperty, {
     type: 'RENT',
@@ -123,6 +131,7 @@ const update = route({
     'version_conflict',
     'type_immutable',
     'price_required',
+    'contact_missing',
     'field_not_for_type',
     'area_invalid',
   ],

@@ -161,8 +161,13 @@ export const Property = z
     ),
     media: z.array(Media).describe('Its pictures, in order.'),
     owner: Owner,
-    allowCall: z.boolean().describe('Whether the owner gives a phone to whoever asks.'),
-    allowWhatsapp: z.boolean().describe('Whether the owner can be asked by WhatsApp.'),
+    allowCall: z.boolean().describe(
+      'Whether the owner gives a phone to whoever asks: to others only while there is one to give, ' +
+        'to the owner what was chosen.',
+    ),
+    allowWhatsapp: z.boolean().describe(
+      'Whether the owner can be asked by WhatsApp: to others and the owner as `allowCall`.',
+    ),
     allowChat: z.boolean().describe('Whether the owner can be asked by chat.'),
     status: z.enum(statuses).describe('Everybody sees `active` ones; the states are in the guide.'),
     isFavorite: z.boolean().describe('Whether the acting identity has saved it; false to guests.'),
@@ -195,6 +200,9 @@ export const Property = z
     ),
     pendingChanges: z.record(z.string(), z.unknown()).nullable().describe(
       'Shown to the owner only: changes that await review.',
+    ),
+    contactMissing: z.array(z.enum(['call', 'whatsapp'])).nullable().describe(
+      'Shown to the owner only: the ways that were chosen and have no number to give.',
     ),
   })
   .openapi('Property', { description: 'The whole record of a listing.' })

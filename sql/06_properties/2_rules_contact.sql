@@ -1,0 +1,117 @@
+-- How the owner of a listing can be reached: what was chosen, and which numbers there are to give. An
+-- active one can always be answered; who loses the number that it was for is reached by chat.
+
+create function private.contact_of(
+  property public.properties, out phone text, out whatsapp text, out ways text[],
+  out missing text[]
+)
+  language plpgsql
+  stable
+  security definer -- reads numbers of others, for one listing at a time
+  set search_path = ''
+as $$
+begin
+  -- A person's number only if their settings allow it; an organisation's is public.
+  select coalesce(organisations.phone, own.phone),
+    coalesce(organisations.whatsapp, organisations.phone, own.phone)
+  into phone, whatsapp
+  from public.identities
+  left join public.organisations on organisations.identity_id = identities.id
+  left join public.accounts as own
+    on own.id = identities.account_id and private.shows_phone(own.id)
+  where identities.id = property.owner_identity_id;
+  ways := array_remove(array[
+    case when property.allow_call and phone is not null then 'call' end,
+    case when property.allow_whatsapp and whatsapp is not null then 'whatsapp' end,
+    case when property.allow_chat then 'chat' end
+  ], null);
+  missing := array_remove(array[
+    case when property.allow_call and phone is null then 'call' end,
+    case when property.allow_whatsapp and whatsapp is null then 'whatsapp' end
+  ], null);
+end
+$$;
+comment on function private.contact_of is
+  'The numbers of a listing''s owner, whatever was chosen; the ways of contact that were chosen and '
+  'are open, and those for which there is no number.';
+
+create function private.check_reachable(property public.properties) returns void
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  contact constant record := private.contact_of(property);
+begin
+  if contact.ways = '{}' then
+    perform private.refuse(422, 'contact_missing', jsonb_build_object(
+      'kinds', contact.missing,
+      'fields', jsonb_build_array(
+        jsonb_build_object('path', 'allowChat', 'code', 'contact_missing'))));
+  end if;
+end
+$$;
+comment on function private.check_reachable is
+  '422 contact_missing where nothing is left to reach the owner by, with the kinds that were chosen '
+  'and have no number.';
+
+create function private.tell_of_chat(identity_id uuid, ref_nos bigint[]) returns void
+  language plpgsql
+  security definer -- notifies the account behind an identity
+  set search_path = ''
+as $$
+declare
+  shown constant integer := 10;
+  listings constant text[] := array(
+    select 'KW-' || numbers.ref_no from unnest(ref_nos[:shown]) as numbers (ref_no)
+    order by numbers.ref_no
+  );
+  more constant text := case when cardinality(ref_nos) > shown then ' …' else '' end;
+begin
+  perform private.notify(identities.account_id, identities.id, 'system', null, jsonb_build_object(
+    'titleAr', 'فعّلنا المحادثة في إعلاناتك',
+    'bodyAr', format(
+      'لم يعد هناك رقم يظهر للمهتمين، ففعّلنا المحادثة ليتمكنوا من التواصل معك: %s',
+      array_to_string(listings, '، ') || more),
+    'titleEn', 'Chat is on for your listings',
+    'bodyEn', format(
+      'There is no number to give any more, so we switched chat on for whoever is interested: %s',
+      array_to_string(listings, ', ') || more)))
+  from public.identities where identities.id = tell_of_chat.identity_id;
+end
+$$;
+comment on function private.tell_of_chat is
+  'Tells the owner of these listings, in one notification, that chat was switched on.';
+
+create function private.keep_reachable() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if (private.contact_of(new)).ways = '{}' then
+    if tg_op = 'UPDATE' and old.status = 'active' and old.allow_chat then
+      perform private.refuse_by_hand(
+        'Nobody could reach the owner: there is no number to give, so allow_chat stays on.');
+    end if;
+    new.allow_chat := true;
+    perform private.tell_of_chat(new.owner_identity_id, array[new.ref_no]);
+  end if;
+  return new;
+end
+$$;
+comment on function private.keep_reachable is
+  'Switches chat on for a listing that becomes active and has no other way of contact: no review '
+  'fails for it. Owners are refused before (private.check_reachable).';
+
+create trigger properties_can_be_answered_on_insert
+  before insert on public.properties
+  for each row when (new.status = 'active' and not new.allow_chat)
+  execute function private.keep_reachable();
+comment on trigger properties_can_be_answered_on_insert on public.properties is
+  'After properties_abide_by_their_state_on_insert, by its name: that may change the status.';
+create trigger properties_can_be_answered
+  before update of status, allow_call, allow_whatsapp, allow_chat on public.properties
+  for each row when (new.status = 'active' and not new.allow_chat)
+  execute function private.keep_reachable();
+comment on trigger properties_can_be_answered on public.properties is
+  'After properties_abide_by_their_state, by its name: that may change the status.';
