@@ -88,7 +88,12 @@ insert into private.settings (name, value, note) values
   ('review_listings', 'false', 'true: listings wait for an admin before everybody sees them'),
   ('seller', '{"nameAr":"سوق العقار الكويتي","nameEn":"Kuwait Property Market","registrationNo":"",'
     '"addressAr":"مدينة الكويت","phone":"","email":""}',
-    'who sells: on every receipt from then on')
+    'who sells: on every receipt from then on'),
+  ('reserved_names', '{"everybody":["تنبيه","سوق العقار","Kuwait Property"],"people":["إدارة","دعم",'
+    '"خدمة العملاء","خدمة الزبائن","فريق العمل","admin","administrator","administration",'
+    '"moderator","support","customer service","help desk","system","official"]}',
+    'words that no name holds, in any spelling: those of people alone may stand in names of companies '
+    'and offices, which an admin verifies. The names of seller are reserved by themselves')
 on conflict (name) do nothing;
 
 -- Plans (contract, section 7).

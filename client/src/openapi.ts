@@ -5840,6 +5840,11 @@ export interface components {
             type?: "SALE" | "RENT" | "EXCHANGE";
             /** @description A code of `usage` at `GET /meta/enums`. */
             usage?: string;
+            /**
+             * Format: uuid
+             * @description Of this identity, as `GET /identities/{id}` shows it; one that is not shown has none.
+             */
+            ownerId?: string;
             /** @description In this block, as it is written or said: 5 is ٥ and قطعة 5. */
             block?: string;
             /**
@@ -9063,6 +9068,8 @@ export interface operations {
                 type?: "SALE" | "RENT" | "EXCHANGE";
                 /** @description A code of `usage` at `GET /meta/enums`. */
                 usage?: string;
+                /** @description Of this identity, as `GET /identities/{id}` shows it; one that is not shown has none. */
+                ownerId?: string;
                 /** @description In this block, as it is written or said: 5 is ٥ and قطعة 5. */
                 block?: string;
                 /** @description First published since a point in time, or a date: from its beginning in Kuwait. */
@@ -9140,6 +9147,8 @@ export interface operations {
                 type?: "SALE" | "RENT" | "EXCHANGE";
                 /** @description A code of `usage` at `GET /meta/enums`. */
                 usage?: string;
+                /** @description Of this identity, as `GET /identities/{id}` shows it; one that is not shown has none. */
+                ownerId?: string;
                 /** @description In this block, as it is written or said: 5 is ٥ and قطعة 5. */
                 block?: string;
                 /** @description First published since a point in time, or a date: from its beginning in Kuwait. */
@@ -10386,6 +10395,8 @@ export interface operations {
                 type?: "SALE" | "RENT" | "EXCHANGE";
                 /** @description A code of `usage` at `GET /meta/enums`. */
                 usage?: string;
+                /** @description Of this identity, as `GET /identities/{id}` shows it; one that is not shown has none. */
+                ownerId?: string;
                 /** @description In this block, as it is written or said: 5 is ٥ and قطعة 5. */
                 block?: string;
                 /** @description First published since a point in time, or a date: from its beginning in Kuwait. */

@@ -336,6 +336,7 @@ export const backendSignatures = {
   is_clean: { value: 'text' },
   is_known_event: { provider: 'text', event_key: 'text' },
   is_name: { value: 'text' },
+  is_reserved_name: { name: 'text', of_person: 'boolean' },
   is_word: { vocabulary: 'text', code: 'text' },
   keep_apple_token: { account_id: 'uuid', client_id: 'text', sealed_token: 'text' },
   may_act: { account: 'public.accounts' },

@@ -111,6 +111,13 @@ begin
   ]) then
     perform private.refuse_by_hand(
       'seller is an object with nameAr, nameEn, registrationNo, addressAr, phone and email.');
+  elsif new.name = 'reserved_names' and (
+    jsonb_typeof(new.value -> 'everybody') is distinct from 'array'
+    or jsonb_typeof(new.value -> 'people') is distinct from 'array'
+    or new.value @? '$.*[*] ? (@.type() <> "string")'
+  ) then
+    perform private.refuse_by_hand(
+      'reserved_names is an object with two lists of words in quotation marks: everybody, people.');
   end if;
   return new;
 end

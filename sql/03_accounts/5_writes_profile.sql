@@ -17,6 +17,10 @@ begin
     if jsonb_typeof(fields -> 'fullName') <> 'string' or private.is_name(new_name) is not true then
       perform private.refuse_field('fullName', 'invalid');
     end if;
+    perform private.check_new_name('fullName', new_name, (
+      select individual_profiles.full_name from public.individual_profiles
+      where individual_profiles.account_id = caller_id
+    ), true);
     update public.individual_profiles set full_name = new_name
     where individual_profiles.account_id = caller_id;
     update public.identities set display_name = new_name

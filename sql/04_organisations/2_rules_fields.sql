@@ -80,6 +80,10 @@ create function private.organisation_with(fields jsonb, organisation public.orga
 as $$
 begin
   perform private.check_organisation_fields(fields);
+  perform private.check_new_name(given.path, private.tidy(fields ->> given.path), given.before, false)
+  from (values ('nameAr', organisation.name_ar), ('nameEn', organisation.name_en))
+    as given (path, before)
+  where fields ? given.path;
   if fields ? 'nameAr' then organisation.name_ar := private.tidy(fields ->> 'nameAr'); end if;
   if fields ? 'nameEn' then organisation.name_en := private.tidy(fields ->> 'nameEn'); end if;
   if fields ? 'licenceNo' then

@@ -20,6 +20,7 @@ create type private.search_filters as (
   "postedSince" timestamptz,
   bbox double precision[],
   near double precision[],
+  "ownerId" uuid,
   "companyId" uuid,
   "requestYearMin" smallint,
   "requestYearMax" smallint,
@@ -52,6 +53,7 @@ create view private.search_filter_rules with (security_invoker = true) as
     ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true, null),
     ('bbox', 'box', null, null, null, null, null, null, false, null),
     ('near', 'circle', null, null, null, null, null, null, false, null),
+    ('ownerId', 'owner', 'owner_identity_id', '=', null, null, null, null, false, null),
     ('companyId', 'uuid', 'owner_identity_id', '=', null, null, null, 'company', false, null),
     ('requestYearMin', 'integer', 'request_year', '>=', null, 1950, 2100, 'exchange', false, null),
     ('requestYearMax', 'integer', 'request_year', '<=', null, 1950, 2100, 'exchange', false, null),
@@ -178,7 +180,7 @@ begin
       ) end;
     when 'boolean' then
       problem := case when jsonb_typeof(value) <> 'boolean' then 'invalid' end;
-    when 'uuid' then
+    when 'uuid', 'owner' then
       problem := case
         when jsonb_typeof(value) <> 'string' or not pg_input_is_valid(value #>> '{}', 'uuid')
         then 'invalid' end;
@@ -270,6 +272,9 @@ begin
         '(search_documents.place operator(extensions.<->) '
         'private.earth_point((($1).near)[1], (($1).near)[2])) '
         '<= 12742.0176 * sin((($1).near)[3] / 12742.0176)'
+      when 'owner' then -- as GET /identities/:id, which shows only companies and offices that are verified
+        '(search_documents.owner_identity_id = ($1)."ownerId" and '
+        '(search_documents.owner_type = ''individual'' or search_documents.owner_verified))'
       else format('search_documents.%I %s (($1).%I)', rule.compared, rule.comparison, rule.name)
     end, ' and '),
     search_conditions.strategy in ('standard', 'exchange')

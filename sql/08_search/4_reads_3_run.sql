@@ -126,8 +126,8 @@ begin
     plan.cells := private.search_cells(private.search_rectangle(wanted));
   end if;
   foreach source in array array_remove(array[
-    case when wanted."companyId" is not null then
-      'search_documents.owner_identity_id = ($1)."companyId"' end,
+    case when num_nonnulls(wanted."ownerId", wanted."companyId") > 0 then
+      'search_documents.owner_identity_id = coalesce(($1)."ownerId", ($1)."companyId")' end,
     case strategy
       when 'auction' then 'search_documents.auction_ends_at > now()'
       when 'deal' then 'search_documents.drop_pct is not null' end,
@@ -167,7 +167,7 @@ begin
 end
 $$;
 comment on function private.with_source is
-  'A plan with what an index finds all matches by: those among some listings, or of a company, auctions, '
+  'A plan with what an index finds all matches by: those among some listings, or of an owner, auctions, '
   'deals, what the text index finds, a range of prices, or what is in the cells of a box, whichever are '
   'fewest.';
 
@@ -182,7 +182,7 @@ create function private.find_listings(
 as $$
 declare
   -- What finds few for sure is not walked for.
-  is_few constant boolean := num_nonnulls(among, wanted."companyId") > 0;
+  is_few constant boolean := num_nonnulls(among, wanted."ownerId", wanted."companyId") > 0;
   plan private.search_plan;
   found record;
   depth integer; -- of each lane

@@ -58,9 +58,13 @@ describe.runIf(issuerUrl)('social sign-in', () => {
     expect(google.body.user.fullName).toBe('Noura Al Sabah')
     const invisible = await signInAs('google', { name: 'a\u202Eb' })
     expect(invisible.body.user.fullName).toBeNull()
+    const posing = await signInAs('google', { name: 'Customer Support' })
+    expect(posing.body.user.fullName).toBeNull()
 
     const said = { sub: randomUUID(), email: newEmail() }
     await registerEmail(said.email)
+    const asService = await signInAs('apple', said, { fullName: 'إدارة التطبيق' })
+    expect(asService).toMatchObject({ status: 200, body: { user: { fullName: null } } })
     const linked = await signInAs('apple', said, { fullName: 'نورة الصباح' })
     expect(linked.body).toMatchObject({ isNewAccount: false, user: { fullName: 'نورة الصباح' } })
     const later = await signInAs('apple', said, { fullName: 'غير ذلك' })

@@ -89,6 +89,7 @@ describe('refused with a sentence that says what to do, and nothing has changed'
       message:
         'An invoice that is open does not become failed: private.invoice_steps() says what it can.',
     })
+    await signUpAdmin()
     const client = await database().connect()
     try {
       await client.query('begin')
@@ -137,6 +138,8 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     ['review_listings', '1', 'without quotation marks'],
     ['seller', '"سوق"', 'is an object with'],
     ['seller', '{"nameAr":"سوق"}', 'is an object with'],
+    ['reserved_names', '["دعم"]', 'two lists of words'],
+    ['reserved_names', '{"everybody":[],"people":[1]}', 'two lists of words'],
     ['files_url', '"https://elsewhere.example"', 'written by the functions'],
   ])('private.settings %s set to %s', async (name, value, sentence) => {
     await expect(edit('private.settings', name, { value }, 'name')).rejects.toThrow(sentence)

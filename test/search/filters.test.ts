@@ -54,6 +54,7 @@ const forms: Record<string, string> = {
   integer: 'integer',
   boolean: 'boolean',
   uuid: 'string',
+  owner: 'string',
   block: 'string',
   box: 'array',
   circle: 'object',

@@ -37,7 +37,7 @@ test.each(Object.keys(categories))(
     const roll = dice(strategy.length * 104729)
     const end = Date.now() + seconds * 1000 / Object.keys(categories).length
     for (let n = 0; n < 20 || Date.now() < end; n++) {
-      const search = randomSearch(strategy, roll, { companyIds: [owner] })
+      const search = randomSearch(strategy, roll, { companyIds: [owner], ownerIds: [owner] })
       // Where the crowd is.
       if (roll(2)) search.filters.areaIds = [['salmiya'], ['sharq', 'salmiya']][roll(2)]
       if (roll(2)) {

@@ -69,6 +69,7 @@ const conditions: Record<string, (value: string) => string> = {
   isDirect: (value) => `is_direct = ${value}::boolean`,
   verifiedOnly: (value) => `(verified or not ${value}::boolean)`,
   postedSince: (value) => `published_at >= ${value}::timestamptz`,
+  ownerId: (value) => `owner_id = ${value}::uuid and (owner_type = 'individual' or verified)`,
   companyId: (value) => `owner_id = ${value}::uuid`,
   requestYearMin: (value) => `request_year >= ${value}::integer`,
   requestYearMax: (value) => `request_year <= ${value}::integer`,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
-import { agePrices, insertOrganisation } from '../support/fixtures.ts'
+import { agePrices, insertListing, insertOrganisation } from '../support/fixtures.ts'
 import { ids, uniqueWord } from './results.ts'
 
 let seller: Person
@@ -135,6 +135,57 @@ test('SRCH-07 only known sorts are accepted, each with its own strategy', async 
   expect(await search({ strategy: 'auction', sort: 'ends_at' })).toMatchObject({ status: 200 })
   const near = { lat: 29.3, lng: 48, km: 5 }
   expect(await search({ near, sort: 'distance' })).toMatchObject({ status: 200 })
+})
+
+test('an owner’s listings are found in every strategy and on the map, while the owner is shown', async () => {
+  const place = { location: { lat: 29.3117, lng: 47.9013, precision: 'exact' } }
+  const [sale, exchange] = [
+    await publishListing(seller, { type: 'SALE', ...place }),
+    await publishListing(seller, { type: 'EXCHANGE', ...place }),
+  ]
+  const office = await insertOrganisation(seller.id, 'office')
+  const ofOffice = await insertListing(office, {
+    lat: 29.3117,
+    lng: 47.9013,
+    location_precision: 'exact',
+  })
+  const found = async (strategy: string, ownerId: string) =>
+    ids(await search({ strategy, ownerId }))
+  const onMap = async (ownerId: string) => {
+    const box = 'bbox=47.9,29.31,47.903,29.313'
+    const [points, clusters] = await Promise.all(
+      [17, 10].map((zoom) => guest.get(`/map/listings?${box}&zoom=${zoom}&ownerId=${ownerId}`)),
+    )
+    const count = clusters.body.clusters.reduce(
+      (sum: number, { count }: { count: number }) => sum + count,
+      0,
+    )
+    expect(points.body.points).toHaveLength(count)
+    return points.body.points.map(({ id }: { id: string }) => id).toSorted()
+  }
+  expect(await found('standard', seller.identityId)).toEqual([sale.id])
+  expect(ids(await quick({ ownerId: seller.identityId }))).toEqual([sale.id])
+  expect(await found('exchange', seller.identityId)).toEqual([exchange.id])
+  expect(await found('company', seller.identityId)).toEqual([])
+  expect(await onMap(seller.identityId)).toEqual([sale.id, exchange.id].toSorted())
+  expect(await found('standard', office)).toEqual([ofOffice])
+  expect(await onMap(office)).toEqual([ofOffice])
+
+  // One that is not shown is as good as none.
+  await database().query(
+    'update public.organisations set verified = false where identity_id = $1',
+    [office],
+  )
+  expect((await guest.get(`/identities/${office}`)).status).toBe(404)
+  expect((await guest.get(`/properties/${ofOffice}`)).status).toBe(200)
+  await database().query(`update public.accounts set status = 'suspended' where id = $1`, [
+    seller.id,
+  ])
+  for (const ownerId of [office, seller.identityId, randomUUID()]) {
+    expect(await found('standard', ownerId)).toEqual([])
+    expect(await onMap(ownerId)).toEqual([])
+  }
+  expect((await quick({ ownerId: 'x' })).status).toBe(422)
 })
 
 test('an unknown filter, or one of another strategy, is refused by name', async () => {

@@ -13,7 +13,7 @@ export type Search = {
   filters: Record<string, any>
 }
 
-export type World = { companyIds: string[] }
+export type World = { companyIds: string[]; ownerIds: string[] }
 
 /** 3,000 listings of a person, two companies, one of them not verified, and an office. */
 export async function fillWorld(count = 3000): Promise<World> {
@@ -26,15 +26,13 @@ export async function fillWorld(count = 3000): Promise<World> {
   await db.query('update public.organisations set verified = false where identity_id = $1', [
     unproven,
   ])
-  const { rows } = await db.query(
-    listings,
-    [count, [person.identityId, rival.identityId, verified, office, unproven], randomUUID()],
-  )
+  const ownerIds = [person.identityId, rival.identityId, verified, office, unproven]
+  const { rows } = await db.query(listings, [count, ownerIds, randomUUID()])
   const ids = rows.map(({ id }) => id)
   await db.query(auctions, [ids])
   await db.query(drops, [ids])
   await db.query('analyze private.search_documents')
-  return { companyIds: [verified, unproven, office, randomUUID()] }
+  return { companyIds: [verified, unproven, office, randomUUID()], ownerIds }
 }
 
 const listings = `
@@ -247,6 +245,7 @@ export const filters: Record<string, [chance: number, value: (roll: Dice, world:
     lng: 47.9 + roll(9999) / 50000,
     km: 1 + roll(9),
   })],
+  ownerId: [8, (roll, world) => some(roll, world.ownerIds)],
   companyId: [30, (roll, world) => some(roll, world.companyIds)],
   requestYearMin: [20, (roll) => 1985 + roll(10)],
   requestYearMax: [20, (roll) => 1995 + roll(30)],

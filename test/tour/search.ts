@@ -61,6 +61,17 @@ export async function search() {
     }
   })
 
+  await step('Looks at whose a listing is, and what else they have', async () => {
+    const { owner } = (await ask('GET', `/properties/${offered.sale}`)).body
+    const page = await ask('GET', `/identities/${owner.identityId}`)
+    must(page.body.displayName === owner.displayName, 'it was to be the one of the listing')
+    const all = await ask('GET', `/identities/${owner.identityId}/listings?limit=50`)
+    must(ids(all.body).includes(offered.exchange), 'all types were to come')
+    const found = await ask('GET', `/search?ownerId=${owner.identityId}&type=SALE&limit=50`)
+    must(ids(found.body).includes(offered.sale), 'it was to be found by its owner')
+    must(!ids(found.body).includes(offered.company), 'those of others were not to come')
+  })
+
   await step('Reads the feed page by page', async () => {
     const seen: string[] = []
     let more = true

@@ -49,6 +49,9 @@ export const ofBackend: Review[] = [
   ['backend', 'messages of several callers at once, whose tokens it has verified', [
     'private.send_messages',
   ]],
+  ['backend', 'whether a name holds words that an admin has kept from names', [
+    'private.is_reserved_name',
+  ]],
   ['backend', 'files of pictures: where they are read, which nobody wants, do they have rows', [
     'private.files_to_remove',
     'private.set_files_url',

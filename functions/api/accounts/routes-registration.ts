@@ -11,11 +11,13 @@ import {
 } from '../../_shared/crypto.ts'
 import { backend, call, setRateHeaders } from '../../_shared/db.ts'
 import { Code, Identifier, NewPassword, PersonName } from '../../_shared/identifiers.ts'
-import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
+import type { ErrorCode } from '../../_shared/errors.ts'
+import { type Detail, type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
 import { createUser, isDecoy } from '../../_shared/supabase-auth.ts'
 import { validationError } from '../../_shared/validation.ts'
 import { area, body, Count, json, route, send, withoutToken } from '../http/route.ts'
 import { addCode, type CodeAnswer, requestCode, requireSms, sendCode } from './codes.ts'
+import { isReservedName } from './reserved-names.ts'
 import { resendAfter, Session } from './schemas.ts'
 import { openSession } from './session.ts'
 
@@ -204,21 +206,31 @@ async function createVerifiedUser(identifier: Identifier, verified: Verified): P
 }
 
 /** Whoever is refused for a short password may still type a code that somebody else's attempt sent. */
-async function refuseMalformed(c: ApiContext, error: z.ZodError): Promise<never> {
+async function refuseMalformed(c: ApiContext, code: ErrorCode, detail: Detail): Promise<never> {
   const { data: identifier } = Identifier.safeParse(Object(await c.req.json()).identifier)
   if (identifier?.kind === 'phone') {
     await backend('add_refused_registration', { phone: identifier.value })
   }
-  throw new Refusal(...validationError(error))
+  throw new Refusal(code, detail)
 }
 
 export const registration = area()
 for (const one of [registerShort, registerLong]) {
-  registration.openapi(one, async (c) => {
-    const given = c.req.valid('json')
-    const by = given.identifier.kind === 'phone' ? registerPhone : registerEmail
-    return send(c, JSON.stringify(await by(c, given)), 201)
-  }, (result, c) => result.success ? undefined : refuseMalformed(c, result.error))
+  registration.openapi(
+    one,
+    async (c) => {
+      const given = c.req.valid('json')
+      if (given.fullName && await isReservedName(given.fullName)) {
+        return await refuseMalformed(c, 'validation_failed', {
+          fields: [{ path: 'fullName', code: 'invalid' }],
+        })
+      }
+      const by = given.identifier.kind === 'phone' ? registerPhone : registerEmail
+      return send(c, JSON.stringify(await by(c, given)), 201)
+    },
+    (result, c) =>
+      result.success ? undefined : refuseMalformed(c, ...validationError(result.error)),
+  )
 }
 registration.openapi(verify, async (c) => {
   const { identifier, code, registrationId } = c.req.valid('json')

@@ -11,6 +11,7 @@ import { callerOfIssued } from '../../_shared/tokens.ts'
 import type { Check } from '../http/checks.ts'
 import { problem } from '../http/problem.ts'
 import { area, body, json, route, send, withoutToken } from '../http/route.ts'
+import { isReservedName } from './reserved-names.ts'
 import { Session } from './schemas.ts'
 import { completeSignIn, throwIfDenied } from './session.ts'
 import { type IdTokenClaims, type ProviderName, providers, verifyIdToken } from './social-tokens.ts'
@@ -135,7 +136,8 @@ async function signInOwner(
   if (!tokens) throw new Refusal('social_token_invalid')
   throwIfDenied(tokens)
   c.set('caller', callerOfIssued(tokens.access_token))
-  if (entry.exists && !entry.hasName && fullName) {
+  // A name that somebody brings along and cannot have is left out: it must not stop the sign-in.
+  if (entry.exists && !entry.hasName && fullName && !await isReservedName(fullName)) {
     await call(c, 'update_me', { fields: { fullName } })
   }
   return { tokens, isNewAccount }

@@ -44,6 +44,9 @@ const about = {
 const common = {
   type: Type.optional().describe('What is offered.'),
   usage: code.optional().describe(codeOf('usage')),
+  ownerId: z.uuid().optional().describe(
+    'Of this identity, as `GET /identities/{id}` shows it; one that is not shown has none.',
+  ),
   block: z.string().min(1).max(30).optional().describe(
     'In this block, as it is written or said: 5 is ٥ and قطعة 5.',
   ),
