@@ -21,7 +21,7 @@ const reserved = [
 ]
 const free = ['سالم العنزي', 'نظام الدعمي', 'Amin Systemov', 'مشرف الرسمي']
 
-test.each(reserved)('nobody is called %s', async (fullName) => {
+test.each(reserved)('INP-21 nobody is called %s', async (fullName) => {
   const password = randomUUID()
   const phone = newPhone()
   for (const identifier of [newEmail(), phone]) {

@@ -50,7 +50,7 @@ const told = async (): Promise<string[]> =>
   (await notificationsOf(seller, 'system')).map(({ bodyEn }) => bodyEn)
     .filter((text) => text.includes('chat'))
 
-test('others see call and WhatsApp only while there is a number, the owner what was chosen', async () => {
+test('ISO-20 others see call and WhatsApp only while there is a number, the owner what was chosen', async () => {
   id = (await publishListing(seller)).id
   const without = [all, ['call', 'whatsapp']]
   expect([await shown(), await own()]).toEqual([['chat'], without])

@@ -94,6 +94,15 @@ export const kept: Invariant[] = [
   },
   {
     id: 'PR-18',
+    says: 'the owner of an active listing can be reached',
+    sql: `select properties.id as bad from public.properties
+        where properties.status = 'active' and (private.contact_of(properties)).ways = '{}'`,
+    plant: `alter table public.properties disable trigger user;
+      update public.properties set allow_call = false, allow_whatsapp = false, allow_chat = false
+      where listed`,
+  },
+  {
+    id: 'PR-18',
     says: 'the kept record of a listing is what would be made of it now',
     sql: `select properties.id as bad
         from public.properties

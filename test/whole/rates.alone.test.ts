@@ -224,7 +224,7 @@ describe('LOAD-05 listings', () => {
 const ask = (person: Person, id: string, kind = 'call') =>
   person.post(`/properties/${id}/contact`, { kind })
 
-describe('LOAD-05 conversations opened anew', () => {
+describe('CHAT-17 conversations opened anew', () => {
   const listings = async (owner: Person, count: number) =>
     await Promise.all(Array.from({ length: count }, () => insertListing(owner.identityId)))
   const open = (person: Person, propertyId: string) => person.post('/conversations', { propertyId })
