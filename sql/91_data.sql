@@ -112,7 +112,8 @@ on conflict do nothing;
 
 -- Set by the functions, which know the address of the project.
 insert into private.settings (name, value, note) values
-  ('files_url', '""', 'where public files are read; kept by the functions')
+  ('files_url', '""', 'where public files are read; kept by the functions'),
+  ('share_url', 'null', 'where listings are passed on, with {refNo}; kept by the functions')
 on conflict (name) do nothing;
 
 -- Public: whoever has the address of a picture sees it, with any token or none, and nobody can guess

@@ -3676,6 +3676,12 @@ export interface components {
                  */
                 until: string;
             } | null;
+            /**
+             * Format: uri
+             * @description Where it can be passed on; null while strangers may not see it, or where the service has no such address.
+             * @example https://market.example/p/KW-104233
+             */
+            shareUrl: string | null;
             /** @description Why it was rejected or suspended. Shown to the owner only. */
             statusReason: string | null;
             /**
@@ -4864,6 +4870,12 @@ export interface components {
                  */
                 until: string;
             } | null;
+            /**
+             * Format: uri
+             * @description Where it can be passed on; null while strangers may not see it, or where the service has no such address.
+             * @example https://market.example/p/KW-104233
+             */
+            shareUrl: string | null;
             /** @description Why it was rejected or suspended. Shown to the owner only. */
             statusReason: string | null;
             /**

@@ -71,6 +71,7 @@ export const env = {
   apiUrl: address('API_URL', `${supabaseUrl}/functions/v1/api`),
   returnUrls: listed('RETURN_URLS'),
   filesUrl: address('FILES_URL', `${supabaseUrl}/storage/v1/object/public`),
+  shareUrl: setting('SHARE_URL'),
   issuer: text('AUTH_ISSUER', `${supabaseUrl}/auth/v1`),
   /** What the functions authenticate with. */
   secretKey: secretKeys[0],

@@ -36,6 +36,16 @@ export const address: Kind = {
   fits: (value) => plain.test(value) && URL.canParse(value) && isHttp(new URL(value)),
 }
 
+/** The address of a listing, whose number stands behind the host. */
+export const shareUrl: Kind = {
+  says: 'an address that begins with https:// and has {refNo} in it, once and behind the host',
+  fits: (value) => {
+    const [before, after, ...more] = value.split('{refNo}')
+    return after !== undefined && !more.length && /^https:\/\/[^/?#@]+[/?#]/.test(before) &&
+      URL.canParse(before) && /^[^\s\\"<>{}]+$/.test(before + after)
+  },
+}
+
 export const origins: Kind = {
   says:
     'origins as browsers send them, as https://your.site: without a path, a slash at the end, ' +

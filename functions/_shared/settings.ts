@@ -92,6 +92,12 @@ const declared = {
     about: 'Where public files are reached, if not at `SUPABASE_URL`.',
     is: a.address,
   },
+  SHARE_URL: {
+    about:
+      'Where a listing is passed on, as `https://your.site/p/{refNo}`: `shareUrl` of its record.',
+    is: a.shareUrl,
+    off: 'records of listings have no shareUrl',
+  },
   AUTH_ISSUER: {
     about: 'Who issues access tokens (`iss`), if not Auth at `SUPABASE_URL`.',
     is: a.address,

@@ -439,6 +439,7 @@ export const backendSignatures = {
   session_id: {},
   set_files_url: { url: 'text' },
   set_provider: { provider: 'text', mode: 'text' },
+  set_share_url: { template: 'text' },
   settle_failures: { subjects: 'text[]' },
   take_apple_revocations: {},
   tell_of_stopped_deletions: {},

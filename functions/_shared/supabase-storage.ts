@@ -134,9 +134,12 @@ async function request(
 
 let saved: Promise<unknown> | undefined
 
-/** Tells the database where files are read, as it writes the addresses of pictures. */
-export async function saveFilesUrl() {
-  saved ??= backend('set_files_url', { url: env.filesUrl })
+/** Tells the database where files are read and listings passed on, as it writes both into records. */
+export async function saveAddresses() {
+  saved ??= Promise.all([
+    backend('set_files_url', { url: env.filesUrl }),
+    backend('set_share_url', { template: env.shareUrl ?? null }),
+  ])
   await saved.catch((error) => {
     saved = undefined
     throw error

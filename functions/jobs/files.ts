@@ -1,7 +1,7 @@
 /** Files of pictures: the unwanted are removed, and files and rows are compared. */
 import { alarm } from '../_shared/alarms.ts'
 import { backend } from '../_shared/db.ts'
-import { type Bucket, removeFiles, saveFilesUrl } from '../_shared/supabase-storage.ts'
+import { type Bucket, removeFiles, saveAddresses } from '../_shared/supabase-storage.ts'
 
 type Due = { bucket: Bucket; names: string[] }[]
 
@@ -19,7 +19,7 @@ export async function removeUnusedFiles(): Promise<number> {
 
 /** Compares files and rows, a stretch at each run. A difference is a fault of ours, so an alarm. */
 export async function compareFilesAndRows(): Promise<number> {
-  await saveFilesUrl()
+  await saveAddresses()
   const wrong = await backend<number>('reconcile_media', {})
   if (wrong) await alarm('files_and_rows', 'media', { wrong })
   return wrong

@@ -81,6 +81,18 @@ describe('nothing is sent', () => {
     ['any origin', { CORS_ORIGINS: '*' }, 'CORS_ORIGINS must be origins'],
     ['a usual port', { CORS_ORIGINS: 'https://your.site:443' }, 'CORS_ORIGINS must be origins'],
     ['an address', { DOCS_URL: 'docs.your.site' }, 'DOCS_URL must be an address'],
+    [
+      'listings in clear',
+      { SHARE_URL: 'http://your.site/{refNo}' },
+      'SHARE_URL must be an address',
+    ],
+    ['one listing', { SHARE_URL: 'https://your.site/p' }, 'SHARE_URL must be an address'],
+    ['two', { SHARE_URL: 'https://your.site/{refNo}/{refNo}' }, 'SHARE_URL must be an address'],
+    [
+      'a host of its own',
+      { SHARE_URL: 'https://{refNo}.your.site/' },
+      'SHARE_URL must be an address',
+    ],
     ['an API in clear', { API_URL: 'http://your.site/api' }, 'API_URL must begin with https://'],
     ['an API here', { API_URL: 'https://localhost/api' }, 'API_URL must begin with https://'],
     ['a number', { READ_RATE: 'many' }, 'READ_RATE must be a whole number, 0 or more'],

@@ -130,9 +130,10 @@ create trigger settings_are_understood
   for each row execute function private.check_setting();
 create trigger settings_of_functions_are_theirs
   before update of value on private.settings
-  for each row when (old.name = 'files_url' and old.value <> new.value)
+  for each row when (old.name in ('files_url', 'share_url') and old.value <> new.value)
   execute function private.refuse_edit(
-    'files_url is written by the functions, which know where the project is reached.');
+    'files_url and share_url are written by the functions, from their settings FILES_URL and '
+    'SHARE_URL.');
 create trigger rates_keep_what_was_edited
   before update on private.rates
   for each row execute function private.keep_edits();

@@ -2,11 +2,12 @@
 --
 -- Kept, because putting one together from its row costs five times as much as all else that reading
 -- it does. What depends on the reader or the clock, the counts, the owner's name and avatar and the
--- address of files are added at reading: 3_records_listed.sql.
+-- addresses of files and of the listing are added at reading: 3_records_listed.sql.
 
 create table private.listed_records (
   property_id uuid primary key references public.properties (id) on delete cascade,
   owner_identity_id uuid not null,
+  ref_no bigint not null,
   drop_until timestamptz,
   up_to_media text not null,
   media text not null,
@@ -29,6 +30,7 @@ comment on column private.listed_records.up_to_favorite is
   'From whether the owner is verified to the key isFavorite.';
 comment on column private.listed_records.up_to_deal is
   'From what follows the counts to the key deal.';
+comment on column private.listed_records.after_deal is 'What follows shareUrl.';
 comment on column private.listed_records.deal is 'What deal says until drop_until.';
 comment on column private.listed_records.owner_name is
   'The owner''s name and avatar, as private.owner_name_text gives them.';

@@ -2,7 +2,7 @@
 --
 -- Who may see a listing is decided before; here a page of ids becomes a page of records.
 
--- These four are of the SQL standard and without a search_path, as private.may_act
+-- These five are of the SQL standard and without a search_path, as private.may_act
 -- (03_accounts/2_rules_access.sql), so that reads inline them.
 create function private.price_label(type text, price private.kwd) returns text
   language sql
@@ -38,6 +38,14 @@ create function private.shows_building(location_precision text) returns boolean
 comment on function private.shows_building is
   'Whether others than its owner see the building and PACI number of a listing with this precision.';
 
+create function private.share_url_json(template text, ref_no bigint) returns text
+  language sql
+  immutable
+  return replace(share_url_json.template, '{refNo}', 'KW-' || share_url_json.ref_no);
+comment on function private.share_url_json is
+  'The address at which a listing is passed on, as JSON, by the setting share_url as JSON: a template '
+  'or null.';
+
 create function private.property_records(property_ids uuid[], viewer_identity_id uuid)
   returns table (ordinal bigint, id uuid, record json)
   language plpgsql
@@ -46,6 +54,10 @@ create function private.property_records(property_ids uuid[], viewer_identity_id
   security definer -- reads listings and names of others; who may see them is decided before
   set search_path = ''
 as $$
+declare
+  share_template constant text := (
+    select settings.value from private.settings where settings.name = 'share_url'
+  );
 begin
   -- Concatenated text costs a third of building as many JSON objects, and what is read of other
   -- tables less in subqueries: a join would carry the whole width of a listing.
@@ -158,6 +170,8 @@ begin
             'dropPct', properties.drop_pct,
             'until', properties.drop_until
           ) end as deal,
+          case when private.may_see(properties, null) then
+            private.share_url_json(share_template, properties.ref_no)::json end as "shareUrl",
           case when own.is_mine then properties.status_reason end as "statusReason",
           case when own.is_mine then properties.pause_reason end as "pauseReason",
           case when own.is_mine then properties.pending_changes end as "pendingChanges",

@@ -19,18 +19,20 @@ declare
 begin
   -- A key with its quotes stands in no text, where quotes are escaped.
   pieces := string_to_array(
-    replace(replace(replace(replace(replace(replace(replace(replace(
+    replace(replace(replace(replace(replace(replace(replace(replace(replace(
       private.property_record(property.id, null)::text,
       ',"media":', ',"media":' || cut), ',"owner":', cut || ',"owner":'),
       '"displayName":', '"displayName":' || cut), ',"verified":', cut || ',"verified":'),
       ',"isFavorite":', ',"isFavorite":' || cut), ',"createdAt":', cut || ',"createdAt":'),
-      ',"deal":', ',"deal":' || cut), ',"statusReason":', cut || ',"statusReason":'),
+      ',"deal":', ',"deal":' || cut), ',"shareUrl":', cut || ',"shareUrl":'),
+      ',"statusReason":', cut || ',"statusReason":'),
     cut);
-  if cardinality(pieces) <> 9 then
+  if cardinality(pieces) <> 10 then
     raise exception 'the record of % falls into % pieces', property.id, cardinality(pieces);
   end if;
   kept.property_id := property.id;
   kept.owner_identity_id := property.owner_identity_id;
+  kept.ref_no := property.ref_no;
   kept.drop_until := property.drop_until;
   kept.up_to_media := pieces[1];
   kept.media := replace(pieces[2], '"url":"' || files_url, '"url":"' || cut);
@@ -38,7 +40,7 @@ begin
   kept.up_to_favorite := pieces[5];
   kept.up_to_deal := pieces[7];
   kept.deal := pieces[8];
-  kept.after_deal := pieces[9];
+  kept.after_deal := pieces[10];
   kept.owner_name := private.owner_name_text(property.owner_identity_id);
   return kept;
 end
@@ -49,7 +51,8 @@ comment on function private.listed_record is
 -- Without a search_path, as private.may_act (03_accounts/2_rules_access.sql), so that reads inline
 -- it.
 create function private.listed_record_text(
-  kept private.listed_records, is_favorite boolean, counters private.property_counters
+  kept private.listed_records, is_favorite boolean, counters private.property_counters,
+  share_template text
 ) returns text
   language sql
   stable
@@ -65,7 +68,9 @@ create function private.listed_record_text(
     || case when (listed_record_text.kept).drop_until > now()
       then (listed_record_text.kept).deal else 'null'
     end
+    || ',"shareUrl":'
+    || private.share_url_json(listed_record_text.share_template, (listed_record_text.kept).ref_no)
     || (listed_record_text.kept).after_deal;
 comment on function private.listed_record_text is
   'The JSON of a record, from what is kept and what its reader sees, with the character 1 for the '
-  'address of files.';
+  'address of files. share_template is the setting share_url as JSON.';

@@ -17,7 +17,7 @@ begin
   cross join lateral private.listed_record(properties) as kept
   where properties.id = any (property_ids) and properties.listed
   on conflict (property_id) do update
-  set drop_until = excluded.drop_until, up_to_media = excluded.up_to_media, media = excluded.media,
+  set ref_no = excluded.ref_no, drop_until = excluded.drop_until, up_to_media = excluded.up_to_media, media = excluded.media,
       up_to_owner_name = excluded.up_to_owner_name, up_to_favorite = excluded.up_to_favorite,
       up_to_deal = excluded.up_to_deal, deal = excluded.deal, after_deal = excluded.after_deal,
       owner_name = excluded.owner_name;

@@ -49,4 +49,16 @@ $$;
 comment on function private.set_files_url is
   'Stores the address of public files, which the functions know, and corrects stored addresses.';
 
-grant execute on function private.set_files_url to backend;
+create function private.set_share_url(template text) returns void
+  language sql
+  security definer -- writes a setting
+  set search_path = ''
+as $$
+  update private.settings set value = coalesce(to_jsonb(template), 'null')
+  where settings.name = 'share_url'
+    and settings.value is distinct from coalesce(to_jsonb(template), 'null')
+$$;
+comment on function private.set_share_url is
+  'Stores the address at which listings are passed on, with {refNo} in it, or that there is none.';
+
+grant execute on function private.set_files_url, private.set_share_url to backend;

@@ -140,6 +140,7 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     ['seller', '{"nameAr":"سوق"}', 'is an object with'],
     ['reserved_names', '["دعم"]', 'two lists of words'],
     ['reserved_names', '{"everybody":[],"people":[1]}', 'two lists of words'],
+    ['share_url', '"https://elsewhere.example/{refNo}"', 'written by the functions'],
     ['files_url', '"https://elsewhere.example"', 'written by the functions'],
   ])('private.settings %s set to %s', async (name, value, sentence) => {
     await expect(edit('private.settings', name, { value }, 'name')).rejects.toThrow(sentence)

@@ -23,6 +23,7 @@ test('a draft needs only a type, and its record has every field in the order of 
       'wantedAreaIds',
       'auction',
       'deal',
+      'shareUrl',
       'statusReason',
       'pauseReason',
       'pendingChanges',

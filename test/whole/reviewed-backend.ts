@@ -55,6 +55,7 @@ export const ofBackend: Review[] = [
   ['backend', 'files of pictures: where they are read, which nobody wants, do they have rows', [
     'private.files_to_remove',
     'private.set_files_url',
+    'private.set_share_url',
     'private.reconcile_media',
   ]],
   ['backend', 'jobs', [

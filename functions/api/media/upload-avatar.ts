@@ -2,7 +2,7 @@
 import type { ApiContext } from '../../_shared/context.ts'
 import { call } from '../../_shared/db.ts'
 import { invalidFields } from '../../_shared/refusal.ts'
-import { saveFilesUrl } from '../../_shared/supabase-storage.ts'
+import { saveAddresses } from '../../_shared/supabase-storage.ts'
 import { effortOfRequest } from '../../pictures/read.ts'
 import { displayName, missingFile, openForm } from './upload-form.ts'
 import { withBuffer } from './upload-memory.ts'
@@ -39,7 +39,7 @@ export async function uploadAvatar(c: ApiContext, startedAt: number): Promise<st
       const stored = new StoredFiles('avatars', grant)
       try {
         if (!again) await stored.add(0, read.picture, pictureMetadata(read.picture, read.hash))
-        await saveFilesUrl()
+        await saveAddresses()
         return await call(c, 'upload_avatar', { uploadId, again })
       } catch (error) {
         await stored.removeAfter(error)

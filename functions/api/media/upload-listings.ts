@@ -4,7 +4,7 @@ import { call } from '../../_shared/db.ts'
 import { type ErrorCode, errors } from '../../_shared/errors.ts'
 import type { Part } from '../../_shared/multipart.ts'
 import { type Field, invalidFields, Refusal } from '../../_shared/refusal.ts'
-import { saveFilesUrl } from '../../_shared/supabase-storage.ts'
+import { saveAddresses } from '../../_shared/supabase-storage.ts'
 import { isUuid } from '../../_shared/uuid.ts'
 import { effortOfRequest } from '../../pictures/read.ts'
 import { displayName, missingFile, openForm, textOf } from './upload-form.ts'
@@ -117,7 +117,7 @@ export async function uploadListings(c: ApiContext, startedAt: number): Promise<
     }
     if (!upload.files.length) throw missingFile('files')
     if (upload.files.every(({ ok }) => !ok)) throw allRejected(upload.files)
-    await saveFilesUrl()
+    await saveAddresses()
     const { uploadId = '', fields } = upload
     const again = upload.again.length ? upload.again : undefined
     const answer = await call(c, 'upload_listing_media', { uploadId, ...fields, again })

@@ -193,6 +193,11 @@ export const Property = z
       dropPct,
       until: Time.describe('Until when it counts as a deal.'),
     }).nullable().describe('A price that dropped by 5 to 50 % in the last 14 days; else null.'),
+    shareUrl: z.url().nullable().openapi({
+      description: 'Where it can be passed on; null while strangers may not see it, or where the ' +
+        'service has no such address.',
+      example: 'https://market.example/p/KW-104233',
+    }),
     statusReason: text.describe('Why it was rejected or suspended. Shown to the owner only.'),
     pauseReason: z.enum(['unproven_past']).nullable().describe(
       'Shown to the owner only. unproven_past: the email of the account was proven only after this ' +
