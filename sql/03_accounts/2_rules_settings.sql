@@ -69,23 +69,6 @@ $$;
 comment on function private.shows_read_receipts is
   'Whether the other side may be told that this account has read messages.';
 
-create function private.shows_phone(account_id uuid) returns boolean
-  language plpgsql
-  stable
-  security definer -- reads one setting of somebody else
-  set search_path = ''
-as $$
-begin
-  return not exists (
-    select from public.account_settings
-    where account_settings.account_id = shows_phone.account_id
-      and not account_settings.show_phone
-  );
-end
-$$;
-comment on function private.shows_phone is
-  'Whether the account''s own number is given to whoever asks for the contact of a listing.';
-
 create function private.setting_problems(fields jsonb)
   returns table (path text, code text)
   language sql

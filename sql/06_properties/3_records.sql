@@ -129,11 +129,11 @@ begin
             )::json
             from public.identities where identities.id = properties.owner_identity_id
           ) as owner,
-          -- To others only what there is a number for.
-          case when own.is_mine then properties.allow_call else 'call' = any (contact.ways) end
+          -- To others only what there is a number for, as private.contact_of.
+          properties.allow_call and (own.is_mine is true or numbers.phone is not null)
             as "allowCall",
-          case when own.is_mine then properties.allow_whatsapp
-            else 'whatsapp' = any (contact.ways) end as "allowWhatsapp",
+          properties.allow_whatsapp and (own.is_mine is true or numbers.whatsapp is not null)
+            as "allowWhatsapp",
           properties.allow_chat as "allowChat",
           properties.status,
           exists (
@@ -175,7 +175,10 @@ begin
           case when own.is_mine then properties.status_reason end as "statusReason",
           case when own.is_mine then properties.pause_reason end as "pauseReason",
           case when own.is_mine then properties.pending_changes end as "pendingChanges",
-          case when own.is_mine then contact.missing end as "contactMissing"
+          case when own.is_mine then array_remove(array[
+            case when properties.allow_call and numbers.phone is null then 'call' end,
+            case when properties.allow_whatsapp and numbers.whatsapp is null then 'whatsapp' end
+          ], null) end as "contactMissing"
       ) as shown
     )
   from unnest(property_ids) with ordinality as requested (id, ordinal)
@@ -183,7 +186,7 @@ begin
   cross join lateral (
     select properties.owner_identity_id = viewer_identity_id as is_mine
   ) as own
-  cross join lateral private.contact_of(properties) as contact
+  cross join lateral private.numbers_of(properties.owner_identity_id) as numbers
   cross join lateral (
     select
       own.is_mine or private.shows_street(properties.location_precision) as street,
