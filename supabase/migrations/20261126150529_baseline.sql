@@ -503,6 +503,13 @@ begin
   ]) then
     perform private.refuse_by_hand(
       'seller is an object with nameAr, nameEn, registrationNo, addressAr, phone and email.');
+  elsif new.name = 'reserved_names' and (
+    jsonb_typeof(new.value -> 'everybody') is distinct from 'array'
+    or jsonb_typeof(new.value -> 'people') is distinct from 'array'
+    or new.value @? '$.*[*] ? (@.type() <> "string")'
+  ) then
+    perform private.refuse_by_hand(
+      'reserved_names is an object with two lists of words in quotation marks: everybody, people.');
   end if;
   return new;
 end
@@ -515,9 +522,10 @@ create trigger settings_are_understood
   for each row execute function private.check_setting();
 create trigger settings_of_functions_are_theirs
   before update of value on private.settings
-  for each row when (old.name = 'files_url' and old.value <> new.value)
+  for each row when (old.name in ('files_url', 'share_url') and old.value <> new.value)
   execute function private.refuse_edit(
-    'files_url is written by the functions, which know where the project is reached.');
+    'files_url and share_url are written by the functions, from their settings FILES_URL and '
+    'SHARE_URL.');
 create trigger rates_keep_what_was_edited
   before update on private.rates
   for each row execute function private.keep_edits();
@@ -1117,6 +1125,47 @@ $$;
 comment on function private.is_name is
   'A name that shows as it is written: 2 to 120 characters, none invisible.';
 
+create function private.is_reserved_name(name text, of_person boolean) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from private.settings
+    cross join jsonb_array_elements_text(case settings.name
+      when 'seller' then
+        jsonb_build_array(settings.value -> 'nameAr', settings.value -> 'nameEn')
+      else settings.value -> 'everybody'
+        || case when of_person then settings.value -> 'people' else '[]' end
+    end) as reserved (words)
+    where settings.name in ('seller', 'reserved_names') and strpos(
+      ' ' || private.search_text(is_reserved_name.name) || ' ',
+      ' ' || private.search_text(reserved.words) || ' ') > 0
+  );
+end
+$$;
+comment on function private.is_reserved_name is
+  'Whether a name holds words by which the service itself speaks, in any spelling: those of the '
+  'setting reserved_names, of which some are kept from people alone, and its own name.';
+
+create function private.check_new_name(path text, name text, before text, of_person boolean)
+  returns void
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  if name is distinct from before and private.is_reserved_name(name, of_person) then
+    perform private.refuse_field(path, 'invalid');
+  end if;
+end
+$$;
+comment on function private.check_new_name is
+  '422 validation_failed for another name than before that holds words of the service.';
+
+grant execute on function private.is_reserved_name to backend;
 grant execute on function private.ascii_digits, private.is_clean, private.tidy, private.is_name
   to anon, authenticated, service_role, backend;
 
@@ -2514,7 +2563,7 @@ create trigger individual_profiles_show_their_name
 --                                            what it answers with 500 or 409 is asked once more
 --   2. accounts, then what only they change: identities, profiles, settings, uploads
 --   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, a
---                                            favorite, a device
+--                                            favorite, a device, conversations opened
 --   4. invoices, payments, refunds, wallets
 --   5. reports
 --   6. conversations, then their participants and messages
@@ -2845,23 +2894,6 @@ end
 $$;
 comment on function private.shows_read_receipts is
   'Whether the other side may be told that this account has read messages.';
-
-create function private.shows_phone(account_id uuid) returns boolean
-  language plpgsql
-  stable
-  security definer -- reads one setting of somebody else
-  set search_path = ''
-as $$
-begin
-  return not exists (
-    select from public.account_settings
-    where account_settings.account_id = shows_phone.account_id
-      and not account_settings.show_phone
-  );
-end
-$$;
-comment on function private.shows_phone is
-  'Whether the account''s own number is given to whoever asks for the contact of a listing.';
 
 create function private.setting_problems(fields jsonb)
   returns table (path text, code text)
@@ -3745,9 +3777,11 @@ begin
   -- against it.
   perform private.lock_dependents(caller_id, array[changed.id], false)
   from public.identities
-  where identities.id = changed.id
-    and (identities.status, identities.display_name, identities.avatar_url)
-      is distinct from (changed.status, organisation.name_ar, organisation.logo_url);
+  where identities.id = changed.id and (
+    (identities.status, identities.display_name, identities.avatar_url)
+      is distinct from (changed.status, organisation.name_ar, organisation.logo_url)
+    or (before.phone is null, before.whatsapp is null)
+      is distinct from (organisation.phone is null, organisation.whatsapp is null));
 
   update public.organisations
   set name_ar = organisation.name_ar, name_en = organisation.name_en,
@@ -3812,6 +3846,10 @@ begin
     if jsonb_typeof(fields -> 'fullName') <> 'string' or private.is_name(new_name) is not true then
       perform private.refuse_field('fullName', 'invalid');
     end if;
+    perform private.check_new_name('fullName', new_name, (
+      select individual_profiles.full_name from public.individual_profiles
+      where individual_profiles.account_id = caller_id
+    ), true);
     update public.individual_profiles set full_name = new_name
     where individual_profiles.account_id = caller_id;
     update public.identities set display_name = new_name
@@ -4311,7 +4349,8 @@ begin
   end;
   update public.accounts
   set active_identity_id = private.add_individual(
-    new.id, case when private.is_name(given_name) then given_name end)
+    new.id, case when private.is_name(given_name)
+      and not private.is_reserved_name(given_name, true) then given_name end)
   where accounts.id = new.id;
   return new;
 end
@@ -5229,6 +5268,10 @@ create function private.organisation_with(fields jsonb, organisation public.orga
 as $$
 begin
   perform private.check_organisation_fields(fields);
+  perform private.check_new_name(given.path, private.tidy(fields ->> given.path), given.before, false)
+  from (values ('nameAr', organisation.name_ar), ('nameEn', organisation.name_en))
+    as given (path, before)
+  where fields ? given.path;
   if fields ? 'nameAr' then organisation.name_ar := private.tidy(fields ->> 'nameAr'); end if;
   if fields ? 'nameEn' then organisation.name_en := private.tidy(fields ->> 'nameEn'); end if;
   if fields ? 'licenceNo' then
@@ -10015,11 +10058,12 @@ create policy "nobody but functions of their owner" on private.property_counters
 --
 -- Kept, because putting one together from its row costs five times as much as all else that reading
 -- it does. What depends on the reader or the clock, the counts, the owner's name and avatar and the
--- address of files are added at reading: 3_records_listed.sql.
+-- addresses of files and of the listing are added at reading: 3_records_listed.sql.
 
 create table private.listed_records (
   property_id uuid primary key references public.properties (id) on delete cascade,
   owner_identity_id uuid not null,
+  ref_no bigint not null,
   drop_until timestamptz,
   up_to_media text not null,
   media text not null,
@@ -10042,6 +10086,7 @@ comment on column private.listed_records.up_to_favorite is
   'From whether the owner is verified to the key isFavorite.';
 comment on column private.listed_records.up_to_deal is
   'From what follows the counts to the key deal.';
+comment on column private.listed_records.after_deal is 'What follows shareUrl.';
 comment on column private.listed_records.deal is 'What deal says until drop_until.';
 comment on column private.listed_records.owner_name is
   'The owner''s name and avatar, as private.owner_name_text gives them.';
@@ -10094,6 +10139,140 @@ $$;
 comment on function private.lock_property_for_auction is
   'An own listing, locked, whose auction can be set or removed now. 404 property_not_found, 422 '
   'field_not_for_type, 409 property_state_conflict, also while the auction runs.';
+
+-- sql/06_properties/2_rules_contact.sql
+
+-- How the owner of a listing can be reached: what was chosen, and which numbers there are to give. An
+-- active one can always be answered; who loses the number that it was for is reached by chat.
+
+-- A body of the SQL standard without a search_path, so that reads inline it: called, it would be half of
+-- what a record costs.
+create function private.numbers_of(identity_id uuid) returns table (phone text, whatsapp text)
+  language sql
+  stable
+  rows 1
+begin atomic
+  -- A person's number only if their settings allow it; an organisation's is public.
+  select coalesce(organisations.phone, own.phone),
+    coalesce(organisations.whatsapp, organisations.phone, own.phone)
+  from public.identities
+  left join public.organisations on organisations.identity_id = identities.id
+  left join public.account_settings on account_settings.account_id = identities.account_id
+  left join public.accounts as own
+    on own.id = identities.account_id and account_settings.show_phone is not false
+  where identities.id = numbers_of.identity_id;
+end;
+comment on function private.numbers_of is
+  'The numbers at which an identity is reached by phone and by WhatsApp; null where there is none to '
+  'give.';
+
+create function private.contact_of(
+  property public.properties, out phone text, out whatsapp text, out ways text[],
+  out missing text[]
+)
+  language plpgsql
+  stable
+  security definer -- reads numbers of others, for one listing at a time
+  set search_path = ''
+as $$
+begin
+  select numbers.phone, numbers.whatsapp into phone, whatsapp
+  from private.numbers_of(property.owner_identity_id) as numbers;
+  ways := array_remove(array[
+    case when property.allow_call and phone is not null then 'call' end,
+    case when property.allow_whatsapp and whatsapp is not null then 'whatsapp' end,
+    case when property.allow_chat then 'chat' end
+  ], null);
+  missing := array_remove(array[
+    case when property.allow_call and phone is null then 'call' end,
+    case when property.allow_whatsapp and whatsapp is null then 'whatsapp' end
+  ], null);
+end
+$$;
+comment on function private.contact_of is
+  'The numbers of a listing''s owner, whatever was chosen; the ways of contact that were chosen and '
+  'are open, and those for which there is no number.';
+
+create function private.check_reachable(property public.properties) returns void
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  contact constant record := private.contact_of(property);
+begin
+  if contact.ways = '{}' then
+    perform private.refuse(422, 'contact_missing', jsonb_build_object(
+      'kinds', contact.missing,
+      'fields', jsonb_build_array(
+        jsonb_build_object('path', 'allowChat', 'code', 'contact_missing'))));
+  end if;
+end
+$$;
+comment on function private.check_reachable is
+  '422 contact_missing where nothing is left to reach the owner by, with the kinds that were chosen '
+  'and have no number.';
+
+create function private.tell_of_chat(identity_id uuid, ref_nos bigint[]) returns void
+  language plpgsql
+  security definer -- notifies the account behind an identity
+  set search_path = ''
+as $$
+declare
+  shown constant integer := 10;
+  listings constant text[] := array(
+    select 'KW-' || numbers.ref_no from unnest(ref_nos[:shown]) as numbers (ref_no)
+    order by numbers.ref_no
+  );
+  more constant text := case when cardinality(ref_nos) > shown then ' …' else '' end;
+begin
+  perform private.notify(identities.account_id, identities.id, 'system', null, jsonb_build_object(
+    'titleAr', 'فعّلنا المحادثة في إعلاناتك',
+    'bodyAr', format(
+      'لم يعد هناك رقم يظهر للمهتمين، ففعّلنا المحادثة ليتمكنوا من التواصل معك: %s',
+      array_to_string(listings, '، ') || more),
+    'titleEn', 'Chat is on for your listings',
+    'bodyEn', format(
+      'There is no number to give any more, so we switched chat on for whoever is interested: %s',
+      array_to_string(listings, ', ') || more)))
+  from public.identities where identities.id = tell_of_chat.identity_id;
+end
+$$;
+comment on function private.tell_of_chat is
+  'Tells the owner of these listings, in one notification, that chat was switched on.';
+
+create function private.keep_reachable() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if (private.contact_of(new)).ways = '{}' then
+    if tg_op = 'UPDATE' and old.status = 'active' and old.allow_chat then
+      perform private.refuse_by_hand(
+        'Nobody could reach the owner: there is no number to give, so allow_chat stays on.');
+    end if;
+    new.allow_chat := true;
+    perform private.tell_of_chat(new.owner_identity_id, array[new.ref_no]);
+  end if;
+  return new;
+end
+$$;
+comment on function private.keep_reachable is
+  'Switches chat on for a listing that becomes active and has no other way of contact: no review '
+  'fails for it. Owners are refused before (private.check_reachable).';
+
+create trigger properties_can_be_answered_on_insert
+  before insert on public.properties
+  for each row when (new.status = 'active' and not new.allow_chat)
+  execute function private.keep_reachable();
+comment on trigger properties_can_be_answered_on_insert on public.properties is
+  'After properties_abide_by_their_state_on_insert, by its name: that may change the status.';
+create trigger properties_can_be_answered
+  before update of status, allow_call, allow_whatsapp, allow_chat on public.properties
+  for each row when (new.status = 'active' and not new.allow_chat)
+  execute function private.keep_reachable();
+comment on trigger properties_can_be_answered on public.properties is
+  'After properties_abide_by_their_state, by its name: that may change the status.';
 
 -- sql/06_properties/2_rules_deals.sql
 
@@ -10611,6 +10790,7 @@ create function private.submit_property(property public.properties) returns publ
 as $$
 begin
   perform private.check_property(property, true);
+  perform private.check_reachable(property);
   property.status :=
     case when private.setting('review_listings') = 'true' then 'pending_review' else 'active' end;
   return property;
@@ -11136,7 +11316,7 @@ comment on function private.require_visible_property is
 --
 -- Who may see a listing is decided before; here a page of ids becomes a page of records.
 
--- These four are of the SQL standard and without a search_path, as private.may_act
+-- These five are of the SQL standard and without a search_path, as private.may_act
 -- (03_accounts/2_rules_access.sql), so that reads inline them.
 create function private.price_label(type text, price private.kwd) returns text
   language sql
@@ -11172,6 +11352,14 @@ create function private.shows_building(location_precision text) returns boolean
 comment on function private.shows_building is
   'Whether others than its owner see the building and PACI number of a listing with this precision.';
 
+create function private.share_url_json(template text, ref_no bigint) returns text
+  language sql
+  immutable
+  return replace(share_url_json.template, '{refNo}', 'KW-' || share_url_json.ref_no);
+comment on function private.share_url_json is
+  'The address at which a listing is passed on, as JSON, by the setting share_url as JSON: a template '
+  'or null.';
+
 create function private.property_records(property_ids uuid[], viewer_identity_id uuid)
   returns table (ordinal bigint, id uuid, record json)
   language plpgsql
@@ -11180,6 +11368,10 @@ create function private.property_records(property_ids uuid[], viewer_identity_id
   security definer -- reads listings and names of others; who may see them is decided before
   set search_path = ''
 as $$
+declare
+  share_template constant text := (
+    select settings.value from private.settings where settings.name = 'share_url'
+  );
 begin
   -- Concatenated text costs a third of building as many JSON objects, and what is read of other
   -- tables less in subqueries: a join would carry the whole width of a listing.
@@ -11251,8 +11443,11 @@ begin
             )::json
             from public.identities where identities.id = properties.owner_identity_id
           ) as owner,
-          properties.allow_call as "allowCall",
-          properties.allow_whatsapp as "allowWhatsapp",
+          -- To others only what there is a number for, as private.contact_of.
+          properties.allow_call and (own.is_mine is true or numbers.phone is not null)
+            as "allowCall",
+          properties.allow_whatsapp and (own.is_mine is true or numbers.whatsapp is not null)
+            as "allowWhatsapp",
           properties.allow_chat as "allowChat",
           properties.status,
           exists (
@@ -11289,9 +11484,15 @@ begin
             'dropPct', properties.drop_pct,
             'until', properties.drop_until
           ) end as deal,
+          case when private.may_see(properties, null) then
+            private.share_url_json(share_template, properties.ref_no)::json end as "shareUrl",
           case when own.is_mine then properties.status_reason end as "statusReason",
           case when own.is_mine then properties.pause_reason end as "pauseReason",
-          case when own.is_mine then properties.pending_changes end as "pendingChanges"
+          case when own.is_mine then properties.pending_changes end as "pendingChanges",
+          case when own.is_mine then array_remove(array[
+            case when properties.allow_call and numbers.phone is null then 'call' end,
+            case when properties.allow_whatsapp and numbers.whatsapp is null then 'whatsapp' end
+          ], null) end as "contactMissing"
       ) as shown
     )
   from unnest(property_ids) with ordinality as requested (id, ordinal)
@@ -11299,6 +11500,7 @@ begin
   cross join lateral (
     select properties.owner_identity_id = viewer_identity_id as is_mine
   ) as own
+  cross join lateral private.numbers_of(properties.owner_identity_id) as numbers
   cross join lateral (
     select
       own.is_mine or private.shows_street(properties.location_precision) as street,
@@ -11569,18 +11771,20 @@ declare
 begin
   -- A key with its quotes stands in no text, where quotes are escaped.
   pieces := string_to_array(
-    replace(replace(replace(replace(replace(replace(replace(replace(
+    replace(replace(replace(replace(replace(replace(replace(replace(replace(
       private.property_record(property.id, null)::text,
       ',"media":', ',"media":' || cut), ',"owner":', cut || ',"owner":'),
       '"displayName":', '"displayName":' || cut), ',"verified":', cut || ',"verified":'),
       ',"isFavorite":', ',"isFavorite":' || cut), ',"createdAt":', cut || ',"createdAt":'),
-      ',"deal":', ',"deal":' || cut), ',"statusReason":', cut || ',"statusReason":'),
+      ',"deal":', ',"deal":' || cut), ',"shareUrl":', cut || ',"shareUrl":'),
+      ',"statusReason":', cut || ',"statusReason":'),
     cut);
-  if cardinality(pieces) <> 9 then
+  if cardinality(pieces) <> 10 then
     raise exception 'the record of % falls into % pieces', property.id, cardinality(pieces);
   end if;
   kept.property_id := property.id;
   kept.owner_identity_id := property.owner_identity_id;
+  kept.ref_no := property.ref_no;
   kept.drop_until := property.drop_until;
   kept.up_to_media := pieces[1];
   kept.media := replace(pieces[2], '"url":"' || files_url, '"url":"' || cut);
@@ -11588,7 +11792,7 @@ begin
   kept.up_to_favorite := pieces[5];
   kept.up_to_deal := pieces[7];
   kept.deal := pieces[8];
-  kept.after_deal := pieces[9];
+  kept.after_deal := pieces[10];
   kept.owner_name := private.owner_name_text(property.owner_identity_id);
   return kept;
 end
@@ -11599,7 +11803,8 @@ comment on function private.listed_record is
 -- Without a search_path, as private.may_act (03_accounts/2_rules_access.sql), so that reads inline
 -- it.
 create function private.listed_record_text(
-  kept private.listed_records, is_favorite boolean, counters private.property_counters
+  kept private.listed_records, is_favorite boolean, counters private.property_counters,
+  share_template text
 ) returns text
   language sql
   stable
@@ -11615,10 +11820,12 @@ create function private.listed_record_text(
     || case when (listed_record_text.kept).drop_until > now()
       then (listed_record_text.kept).deal else 'null'
     end
+    || ',"shareUrl":'
+    || private.share_url_json(listed_record_text.share_template, (listed_record_text.kept).ref_no)
     || (listed_record_text.kept).after_deal;
 comment on function private.listed_record_text is
   'The JSON of a record, from what is kept and what its reader sees, with the character 1 for the '
-  'address of files.';
+  'address of files. share_template is the setting share_url as JSON.';
 
 -- sql/06_properties/4_reads.sql
 
@@ -11637,7 +11844,8 @@ declare
 begin
   -- What has a kept record is listed. Its owner sees more than others do.
   select private.listed_record_text(
-    listed_records, favorites.property_id is not null, property_counters)
+    listed_records, favorites.property_id is not null, property_counters,
+    (select settings.value::text from private.settings where settings.name = 'share_url'))
   into record
   from private.listed_records
   left join public.favorites
@@ -12052,6 +12260,9 @@ begin
   -- The listing as its owner wants it must be valid, whether or not all of it is shown at once.
   property := private.apply_fields(before, coalesce(before.pending_changes, '{}') || given);
   perform private.check_property(property, before.status not in ('draft', 'rejected'));
+  if before.status = 'active' then
+    perform private.check_reachable(property);
+  end if;
   property.pending_changes := null;
 
   if private.is_moderated(before) then
@@ -12141,7 +12352,7 @@ as $$
 $$;
 comment on function api.update_property is
   'Changes an own listing: what is absent stays, null clears. 404 property_not_found, 409 '
-  'version_conflict, type_immutable, property_state_conflict.';
+  'version_conflict, type_immutable, property_state_conflict, 422 contact_missing.';
 
 create function api.delete_property(property_id uuid) returns void
   language sql
@@ -12192,6 +12403,7 @@ begin
     when action = 'pause' then
       property.status := 'paused';
     when action in ('resume', 'renew') then
+      perform private.check_reachable(property);
       property.status := 'active';
     when action = 'archive' then
       property.status := 'archived';
@@ -12213,7 +12425,7 @@ $$;
 comment on function private.act_on_property is
   'Api: Does an action to an own listing: publish, pause, resume, renew, archive, restore, '
   'mark-sold, mark-rented, mark-exchanged, confirm-available. 404 property_not_found, 409 '
-  'property_state_conflict, 402 quota_exceeded.';
+  'property_state_conflict, 422 price_required, contact_missing, 402 quota_exceeded.';
 
 grant execute on function private.act_on_property to authenticated;
 
@@ -12317,6 +12529,80 @@ grant execute on function
 -- counted the call and committed: through the Data API a caller could make a cast of the answer
 -- fail, and so undo the count.
 
+create function private.offered_contact(
+  caller_id uuid, property_id uuid, kind text,
+  out property public.properties, out phone text, out whatsapp text
+)
+  language plpgsql
+  stable
+  security definer -- reads listings and numbers of others
+  set search_path = ''
+as $$
+declare
+  owner_account_id uuid;
+  contact record;
+  open_ways text[] := '{}';
+begin
+  if kind is null or kind not in ('call', 'whatsapp', 'chat') then
+    perform private.refuse_field('kind', 'invalid');
+  end if;
+  select * into property from public.properties
+  where properties.id = offered_contact.property_id
+    and private.may_see(properties, caller_id);
+  if property.id is null then
+    perform private.refuse(404, 'property_not_found');
+  end if;
+  select identities.account_id into owner_account_id
+  from public.identities where identities.id = property.owner_identity_id;
+  if owner_account_id = private.account_id() then
+    perform private.refuse_field('id', 'invalid'); -- the caller's own listing
+  elsif private.are_blocked(private.account_id(), owner_account_id) then
+    perform private.refuse(403, 'blocked');
+  end if;
+
+  contact := private.contact_of(property);
+  -- A closed listing is still seen by link, but can no longer be asked about.
+  if property.listed then
+    open_ways := contact.ways;
+  end if;
+  if not kind = any (open_ways) then
+    perform private.refuse(409, 'property_state_conflict',
+      jsonb_build_object('from', property.status, 'allowed', open_ways));
+  end if;
+  phone := contact.phone;
+  whatsapp := contact.whatsapp;
+end
+$$;
+comment on function private.offered_contact is
+  'A listing that can be asked about in this way, and its owner''s numbers. 404 property_not_found, '
+  '403 blocked, 409 property_state_conflict with the ways that are possible, 422 for one''s own.';
+
+create function private.look_at_contact(
+  property_id uuid, kind text, idempotency_key text default null
+) returns void
+  language plpgsql
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+begin
+  -- What was given before is given again, whatever has become of the listing.
+  if not exists (
+    select from private.idempotency_keys
+    where idempotency_keys.account_id = private.account_id()
+      and idempotency_keys.key = look_at_contact.idempotency_key
+  ) then
+    perform private.offered_contact(private.identity_id(), property_id, kind);
+  end if;
+exception
+  -- All else is counted, and refused after that.
+  when sqlstate 'PT409' then raise;
+  when sqlstate 'PT403' or sqlstate 'PT404' or sqlstate 'PT422' then null;
+end
+$$;
+comment on function private.look_at_contact is
+  'Facade: before contact_property is counted: 409 property_state_conflict for a way that is not open '
+  'anyway.';
+
 create function private.contact_property(property_id uuid, kind text) returns json
   language plpgsql
   security definer -- reads numbers of others, for one listing at a time, and writes leads
@@ -12324,50 +12610,10 @@ create function private.contact_property(property_id uuid, kind text) returns js
 as $$
 declare
   caller_id uuid := private.lock_identity();
-  property public.properties;
-  owner_account_id uuid;
-  phone text;
-  whatsapp text;
-  ways text[];
+  offered constant record := private.offered_contact(caller_id, property_id, kind);
+  property constant public.properties := offered.property;
   conversation_id uuid;
 begin
-  if kind is null or kind not in ('call', 'whatsapp', 'chat') then
-    perform private.refuse_field('kind', 'invalid');
-  end if;
-  select * into property from public.properties
-  where properties.id = contact_property.property_id
-    and private.may_see(properties, caller_id);
-  if property.id is null then
-    perform private.refuse(404, 'property_not_found');
-  end if;
-
-  -- A person's number only if their settings allow it; an organisation's is public.
-  select identities.account_id, coalesce(organisations.phone, own.phone),
-    coalesce(organisations.whatsapp, organisations.phone, own.phone)
-  into owner_account_id, phone, whatsapp
-  from public.identities
-  left join public.accounts as own
-    on own.id = identities.account_id and private.shows_phone(own.id)
-  left join public.organisations on organisations.identity_id = identities.id
-  where identities.id = property.owner_identity_id;
-  if owner_account_id = private.account_id() then
-    perform private.refuse_field('id', 'invalid'); -- the caller's own listing
-  elsif private.are_blocked(private.account_id(), owner_account_id) then
-    perform private.refuse(403, 'blocked');
-  end if;
-
-  -- A closed listing is still seen by link, but can no longer be asked about.
-  ways := array_remove(array[
-    case when property.listed and property.allow_call and phone is not null then 'call' end,
-    case when property.listed and property.allow_whatsapp and whatsapp is not null
-      then 'whatsapp' end,
-    case when property.listed and property.allow_chat then 'chat' end
-  ], null);
-  if not kind = any (ways) then
-    perform private.refuse(409, 'property_state_conflict',
-      jsonb_build_object('from', property.status, 'allowed', ways));
-  end if;
-
   -- The conversation first: a new lead notifies the owner.
   if kind = 'chat' then
     select opened.id into conversation_id
@@ -12377,18 +12623,18 @@ begin
   values (property.id, property.owner_identity_id, caller_id, contact_property.kind)
   on conflict do nothing;
   return case kind
-    when 'call' then json_build_object('phone', phone)
-    when 'whatsapp' then json_build_object('whatsappUrl', 'https://wa.me/' || substr(whatsapp, 2))
+    when 'call' then json_build_object('phone', offered.phone)
+    when 'whatsapp' then
+      json_build_object('whatsappUrl', 'https://wa.me/' || substr(offered.whatsapp, 2))
     else json_build_object('conversationId', conversation_id)
   end;
 end
 $$;
 comment on function private.contact_property is
   'Facade: how to reach the owner: call gives phone, whatsapp whatsappUrl, chat conversationId. '
-  'Each way is one lead a day. 404 property_not_found, 403 blocked, 409 property_state_conflict '
-  'with the ways that are possible.';
+  'Each way is one lead a day. Refused as private.offered_contact.';
 
-grant execute on function private.contact_property to authenticated;
+grant execute on function private.look_at_contact, private.contact_property to authenticated;
 
 -- sql/06_properties/5_writes_moderation.sql
 
@@ -12667,6 +12913,111 @@ create trigger identities_name_their_cards
   )
   execute function private.on_owner_renamed();
 
+-- sql/06_properties/6_events_contact.sql
+
+-- Listings follow the numbers of their owner, in whatever way one comes or goes: what others read of
+-- them says only what there is a number for, and nobody stays out of reach.
+
+create function private.follow_numbers(account_id uuid) returns void
+  language plpgsql
+  security definer -- locks and writes listings of others, and a closed table
+  set search_path = ''
+as $$
+declare
+  identity_ids constant uuid[] := array(
+    select identities.id from public.identities
+    where identities.account_id = follow_numbers.account_id
+  );
+  owner record;
+begin
+  -- Whoever publishes holds the account too: so nothing is made meanwhile with the numbers of before.
+  perform private.lock_account_exclusively(account_id);
+  perform from public.properties where properties.owner_identity_id = any (identity_ids)
+  order by properties.id for no key update;
+  for owner in
+    with switched as (
+      update public.properties set allow_chat = true, version = properties.version + 1
+      where properties.owner_identity_id = any (identity_ids)
+        and properties.status = 'active' and not properties.allow_chat
+        and (private.contact_of(properties)).ways = '{}'
+      returning properties.owner_identity_id, properties.ref_no
+    )
+    select switched.owner_identity_id as id, array_agg(switched.ref_no order by switched.ref_no)
+      as ref_nos
+    from switched group by switched.owner_identity_id
+  loop
+    perform private.tell_of_chat(owner.id, owner.ref_nos);
+  end loop;
+  perform private.write_listed_records(array(
+    select properties.id from public.properties
+    where properties.owner_identity_id = any (identity_ids) and properties.listed
+      and (properties.allow_call or properties.allow_whatsapp)
+  ));
+end
+$$;
+comment on function private.follow_numbers is
+  'After the numbers of an account''s identities have changed: switches chat on for active listings '
+  'that nothing else is left for, and writes the kept records anew.';
+
+create function private.on_account_number() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.follow_numbers(new.id);
+  return null;
+end
+$$;
+comment on function private.on_account_number is
+  'Listings say that their owner can be called only while there is a number to give.';
+
+create trigger accounts_tell_listings_of_their_number
+  after update of phone on public.accounts
+  for each row when ((old.phone is null) <> (new.phone is null) and new.status <> 'deleted')
+  execute function private.on_account_number();
+
+create function private.on_number_shown() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.follow_numbers(new.account_id);
+  return null;
+end
+$$;
+comment on function private.on_number_shown is
+  'Listings say that their owner can be called only while the owner''s number is given.';
+
+create trigger account_settings_show_the_number_on_insert
+  after insert on public.account_settings
+  for each row when (not new.show_phone)
+  execute function private.on_number_shown();
+create trigger account_settings_show_the_number
+  after update of show_phone on public.account_settings
+  for each row when (old.show_phone <> new.show_phone)
+  execute function private.on_number_shown();
+
+create function private.on_organisation_number() returns trigger
+  language plpgsql
+  security definer -- finds the account behind an identity
+  set search_path = ''
+as $$
+begin
+  perform private.follow_numbers(identities.account_id)
+  from public.identities where identities.id = new.identity_id;
+  return null;
+end
+$$;
+comment on function private.on_organisation_number is
+  'Listings say that a company or office can be called only while it has a number.';
+
+create trigger organisations_tell_listings_of_their_numbers
+  after update of phone, whatsapp on public.organisations
+  for each row when (
+    (old.phone is null, old.whatsapp is null) is distinct from (new.phone is null, new.whatsapp is null)
+  )
+  execute function private.on_organisation_number();
+
 -- sql/06_properties/6_events_owners.sql
 
 -- Listings follow the account, identity and organisation of their owner, and an organisation counts
@@ -12813,7 +13164,7 @@ begin
   cross join lateral private.listed_record(properties) as kept
   where properties.id = any (property_ids) and properties.listed
   on conflict (property_id) do update
-  set drop_until = excluded.drop_until, up_to_media = excluded.up_to_media, media = excluded.media,
+  set ref_no = excluded.ref_no, drop_until = excluded.drop_until, up_to_media = excluded.up_to_media, media = excluded.media,
       up_to_owner_name = excluded.up_to_owner_name, up_to_favorite = excluded.up_to_favorite,
       up_to_deal = excluded.up_to_deal, deal = excluded.deal, after_deal = excluded.after_deal,
       owner_name = excluded.owner_name;
@@ -15224,6 +15575,7 @@ create type private.search_filters as (
   "postedSince" timestamptz,
   bbox double precision[],
   near double precision[],
+  "ownerId" uuid,
   "companyId" uuid,
   "requestYearMin" smallint,
   "requestYearMax" smallint,
@@ -15256,6 +15608,7 @@ create view private.search_filter_rules with (security_invoker = true) as
     ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true, null),
     ('bbox', 'box', null, null, null, null, null, null, false, null),
     ('near', 'circle', null, null, null, null, null, null, false, null),
+    ('ownerId', 'owner', 'owner_identity_id', '=', null, null, null, null, false, null),
     ('companyId', 'uuid', 'owner_identity_id', '=', null, null, null, 'company', false, null),
     ('requestYearMin', 'integer', 'request_year', '>=', null, 1950, 2100, 'exchange', false, null),
     ('requestYearMax', 'integer', 'request_year', '<=', null, 1950, 2100, 'exchange', false, null),
@@ -15382,7 +15735,7 @@ begin
       ) end;
     when 'boolean' then
       problem := case when jsonb_typeof(value) <> 'boolean' then 'invalid' end;
-    when 'uuid' then
+    when 'uuid', 'owner' then
       problem := case
         when jsonb_typeof(value) <> 'string' or not pg_input_is_valid(value #>> '{}', 'uuid')
         then 'invalid' end;
@@ -15474,6 +15827,9 @@ begin
         '(search_documents.place operator(extensions.<->) '
         'private.earth_point((($1).near)[1], (($1).near)[2])) '
         '<= 12742.0176 * sin((($1).near)[3] / 12742.0176)'
+      when 'owner' then -- as GET /identities/:id, which shows only companies and offices that are verified
+        '(search_documents.owner_identity_id = ($1)."ownerId" and '
+        '(search_documents.owner_type = ''individual'' or search_documents.owner_verified))'
       else format('search_documents.%I %s (($1).%I)', rule.compared, rule.comparison, rule.name)
     end, ' and '),
     search_conditions.strategy in ('standard', 'exchange')
@@ -16225,8 +16581,8 @@ begin
     plan.cells := private.search_cells(private.search_rectangle(wanted));
   end if;
   foreach source in array array_remove(array[
-    case when wanted."companyId" is not null then
-      'search_documents.owner_identity_id = ($1)."companyId"' end,
+    case when num_nonnulls(wanted."ownerId", wanted."companyId") > 0 then
+      'search_documents.owner_identity_id = coalesce(($1)."ownerId", ($1)."companyId")' end,
     case strategy
       when 'auction' then 'search_documents.auction_ends_at > now()'
       when 'deal' then 'search_documents.drop_pct is not null' end,
@@ -16266,7 +16622,7 @@ begin
 end
 $$;
 comment on function private.with_source is
-  'A plan with what an index finds all matches by: those among some listings, or of a company, auctions, '
+  'A plan with what an index finds all matches by: those among some listings, or of an owner, auctions, '
   'deals, what the text index finds, a range of prices, or what is in the cells of a box, whichever are '
   'fewest.';
 
@@ -16281,7 +16637,7 @@ create function private.find_listings(
 as $$
 declare
   -- What finds few for sure is not walked for.
-  is_few constant boolean := num_nonnulls(among, wanted."companyId") > 0;
+  is_few constant boolean := num_nonnulls(among, wanted."ownerId", wanted."companyId") > 0;
   plan private.search_plan;
   found record;
   depth integer; -- of each lane
@@ -17523,7 +17879,19 @@ $$;
 comment on function private.set_files_url is
   'Stores the address of public files, which the functions know, and corrects stored addresses.';
 
-grant execute on function private.set_files_url to backend;
+create function private.set_share_url(template text) returns void
+  language sql
+  security definer -- writes a setting
+  set search_path = ''
+as $$
+  update private.settings set value = coalesce(to_jsonb(template), 'null')
+  where settings.name = 'share_url'
+    and settings.value is distinct from coalesce(to_jsonb(template), 'null')
+$$;
+comment on function private.set_share_url is
+  'Stores the address at which listings are passed on, with {refNo} in it, or that there is none.';
+
+grant execute on function private.set_files_url, private.set_share_url to backend;
 
 -- sql/09_media/4_reads_documents.sql
 
@@ -18688,6 +19056,7 @@ create table public.conversations (
   property_id uuid references public.properties (id) on delete set null,
   live_key uuid not null default gen_random_uuid(),
   last_seq bigint not null default 0,
+  opened_by uuid references public.accounts (id),
   created_at timestamptz not null default clock_timestamp()
 );
 comment on table public.conversations is
@@ -18700,6 +19069,9 @@ comment on column public.conversations.live_key is
   'blocks the other.';
 comment on column public.conversations.last_seq is
   'Number of the newest message; 0 before the first.';
+comment on column public.conversations.opened_by is
+  'The account that opened it; null where that counts for nobody.';
+create index conversations_opened_idx on public.conversations (opened_by, created_at);
 create index conversations_property_idx on public.conversations (property_id);
 
 create table public.participants (
@@ -19814,6 +20186,46 @@ grant execute on function api.block_identity, api.unblock_identity to authentica
 
 -- Chat: opening a conversation.
 
+create function private.check_openings(account_id uuid) returns void
+  language plpgsql
+  security definer -- reads the conversations of an account, whichever identity opened them
+  set search_path = ''
+as $$
+declare
+  rate private.rates;
+  allowed integer := private.unproven_limit('conversations', account_id);
+  opened timestamptz[];
+begin
+  select * into rate from private.rates where rates.rule = 'conversations';
+  allowed := coalesce(allowed, rate.max, 1000000);
+  if allowed >= 1000000 then
+    return;
+  end if;
+  perform pg_advisory_xact_lock(hashtextextended('conversations ' || account_id, 0));
+  opened := array(
+    select conversations.created_at from public.conversations
+    where conversations.opened_by = check_openings.account_id
+      and conversations.created_at > clock_timestamp() - make_interval(secs => rate.seconds)
+      and not exists (
+        select from public.participants
+        join public.messages on messages.conversation_id = participants.conversation_id
+          and messages.sender_identity_id = participants.identity_id
+        where participants.conversation_id = conversations.id
+          and participants.account_id <> conversations.opened_by
+      )
+    order by conversations.created_at
+  );
+  if cardinality(opened) >= allowed then
+    perform private.refuse_rate(concat_ws(',', allowed, 0, greatest(1, ceil(extract(epoch from
+      opened[cardinality(opened) - allowed + 1] + make_interval(secs => rate.seconds)
+      - clock_timestamp())))));
+  end if;
+end
+$$;
+comment on function private.check_openings is
+  '429 rate_limited unless an account may open one more conversation: of the last day those count '
+  'that the other side has not answered.';
+
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
 )
@@ -19840,8 +20252,9 @@ begin
   perform private.lock_owner(peer.id);
   peer := private.conversation_peer(caller_id, property_id, identity_id);
   perform private.check_open_to_chat(open_conversation.property_id, caller_id);
-  insert into public.conversations as made (pair_key, property_id)
-  values (pair, open_conversation.property_id)
+  perform private.check_openings(caller_account_id);
+  insert into public.conversations as made (pair_key, property_id, opened_by)
+  values (pair, open_conversation.property_id, caller_account_id)
   on conflict do nothing
   returning made.id into id;
   created := found;
@@ -19905,7 +20318,8 @@ comment on function private.create_conversation is
   'first message; gives {created, conversation}. The same pair and listing is the same '
   'conversation. A new one is told to all devices of the caller. 404 property_not_found, '
   'identity_not_found; 403 blocked; 409 property_state_conflict for a new one about a listing '
-  'that has ended or allows no chat; 422 for oneself.';
+  'that has ended or allows no chat; 422 for oneself; 429 rate_limited for a new one where 60 of the '
+  'last day (10 without a proven phone or email) are not answered.';
 
 grant execute on function private.create_conversation to authenticated;
 
@@ -26523,6 +26937,11 @@ begin
       where participants.conversation_id = participant.conversation_id
         and participants.identity_id <> participant.identity_id
     ),
+    'opened', exists (
+      select from public.conversations
+      where conversations.id = participant.conversation_id
+        and conversations.opened_by = participant.account_id
+    ),
     'messages', (
       select coalesce(json_agg(json_build_object(
         'seq', messages.seq,
@@ -26541,7 +26960,7 @@ begin
 end
 $$;
 comment on function private.exported_conversation is
-  'A conversation in the export of a participant: the messages of both.';
+  'A conversation in the export of a participant: whether that side opened it, the messages of both.';
 
 create function private.exported_identity(identity public.identities) returns json
   language plpgsql
@@ -27586,11 +28005,15 @@ insert into private.rates (rule, max, seconds, note) values
   ('charges', 60, 3600, 'payments begun at a provider per account'),
   ('reports', 30, 86400, 'reports to the admins per account'),
   ('export', 5, 86400, 'exports of all that an account owns, per account'),
-  ('contact', 30, 86400, 'contact requests per account'),
+  ('contact', 30, 86400, 'numbers asked for per account'),
   ('contact_unproven', 5, 86400,
-    'of these, contact requests of an account without a proven phone or email'),
+    'of these, numbers asked for by an account without a proven phone or email'),
   ('contact_unproven_address', 30, 3600,
-    'contact requests per address, of accounts without a proven phone or email')
+    'numbers asked for per address, by accounts without a proven phone or email'),
+  ('conversations', 60, 86400,
+    'conversations opened anew per account that the other side has not answered'),
+  ('conversations_unproven', 10, 86400,
+    'of these, conversations of an account without a proven phone or email')
 on conflict (rule) do update set
   max = excluded.max, seconds = excluded.seconds, note = excluded.note;
 insert into private.rates (rule, max, seconds, note, earned_by, earns, most) values
@@ -27605,7 +28028,12 @@ insert into private.settings (name, value, note) values
   ('review_listings', 'false', 'true: listings wait for an admin before everybody sees them'),
   ('seller', '{"nameAr":"سوق العقار الكويتي","nameEn":"Kuwait Property Market","registrationNo":"",'
     '"addressAr":"مدينة الكويت","phone":"","email":""}',
-    'who sells: on every receipt from then on')
+    'who sells: on every receipt from then on'),
+  ('reserved_names', '{"everybody":["تنبيه","سوق العقار","Kuwait Property"],"people":["إدارة","دعم",'
+    '"خدمة العملاء","خدمة الزبائن","فريق العمل","admin","administrator","administration",'
+    '"moderator","support","customer service","help desk","system","official"]}',
+    'words that no name holds, in any spelling: those of people alone may stand in names of companies '
+    'and offices, which an admin verifies. The names of seller are reserved by themselves')
 on conflict (name) do nothing;
 
 -- Plans (contract, section 7).
@@ -27624,7 +28052,8 @@ on conflict do nothing;
 
 -- Set by the functions, which know the address of the project.
 insert into private.settings (name, value, note) values
-  ('files_url', '""', 'where public files are read; kept by the functions')
+  ('files_url', '""', 'where public files are read; kept by the functions'),
+  ('share_url', 'null', 'where listings are passed on, with {refNo}; kept by the functions')
 on conflict (name) do nothing;
 
 -- Public: whoever has the address of a picture sees it, with any token or none, and nobody can guess
