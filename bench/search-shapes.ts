@@ -24,7 +24,13 @@ const odd = [
   'no such filters',
 ]
 const limitOf = (shape: string, size: number) =>
-  shape === 'map clusters' ? 20 : odd.includes(shape) ? (size > 100_000 ? 80 : 20) : 10
+  shape.startsWith('count, ')
+    ? 30
+    : shape === 'map clusters'
+    ? 20
+    : odd.includes(shape)
+    ? (size > 100_000 ? 80 : 20)
+    : 10
 
 /** Random parameters of the shapes: areas, words and places. */
 type Sampler = {
@@ -42,6 +48,11 @@ const search = (one: (sampler: Sampler) => Search) => (sampler: Sampler) => {
   return ['private.search', [strategy, filters, q, sort, cursor, 20]] as const
 }
 
+const count = (one: (sampler: Sampler) => Search) => (sampler: Sampler) => {
+  const { strategy = 'standard', q = null, ...filters } = one(sampler)
+  return ['private.count_listings', [strategy, filters, q]] as const
+}
+
 const kinds = [
   'apartment',
   'house',
@@ -53,6 +64,34 @@ const kinds = [
   'farm',
   'parking',
 ]
+
+/** What is counted; the facade gives a count up after 30 ms. */
+const counted: Record<string, (sampler: Sampler) => Search> = {
+  all: () => ({}),
+  area: ({ area }) => ({ areaIds: [area()] }),
+  'kind + type': ({ whole }) => ({ kinds: [kinds[whole(9)]], type: ['SALE', 'RENT'][whole(2)] }),
+  'area + type + price': ({ area, whole }) => {
+    const priceMin = 200 + whole(300)
+    return { areaIds: [area()], type: 'RENT', priceMin, priceMax: priceMin + 150 }
+  },
+  'narrow, no area': ({ whole }) => ({
+    kinds: [kinds[whole(9)]],
+    bedroomsMin: 5,
+    furnished: 'partial',
+    priceMin: 200_000,
+    priceMax: 250_000,
+  }),
+  'common word': ({ whole }) => ({ q: ['شقة', 'فيلا', 'تشطيب', 'موقع'][whole(4)] }),
+  'rare word': ({ rare }) => ({ q: rare() }),
+  'word + area': ({ area }) => ({ q: 'شقة', areaIds: [area()] }),
+  'misspelt word': ({ whole }) => ({ q: ['ديواتية', 'شقه السالممية', 'كامرات'][whole(3)] }),
+  'no such filters': ({ area }) => ({ areaIds: [area()], bedroomsMin: 60 }),
+  near: ({ lat, lng }) => ({ near: { lat: lat(), lng: lng(), km: 3 } }),
+  exchange: () => ({ strategy: 'exchange' }),
+  deal: () => ({ strategy: 'deal' }),
+  auction: () => ({ strategy: 'auction' }),
+  company: () => ({ strategy: 'company' }),
+}
 
 const shapes: Record<
   string,
@@ -116,6 +155,9 @@ const shapes: Record<
   auction: search(() => ({ strategy: 'auction' })),
   deal: search(() => ({ strategy: 'deal' })),
   company: search(() => ({ strategy: 'company' })),
+  ...Object.fromEntries(
+    Object.entries(counted).map(([name, one]) => [`count, ${name}`, count(one)]),
+  ),
   'map clusters': ({ whole }) => [
     'private.list_map_listings',
     [[47.5, 28.9, 48.3, 29.5], 8 + whole(6), {}],
@@ -217,12 +259,14 @@ const timer = `
   begin
     execute 'select ' || call into answer using args;
     ms := extract(epoch from clock_timestamp() - started) * 1000;
-    items := json_array_length(coalesce(answer -> 'items', answer -> 'clusters'));
+    items := coalesce(
+      (answer ->> 'count')::integer, json_array_length(coalesce(answer -> 'items', answer -> 'clusters')));
   end
   $$`
 
 const types: Record<string, string[]> = {
   'private.search': ['text', 'jsonb', 'text', 'text', 'text', 'integer'],
+  'private.count_listings': ['text', 'jsonb', 'text'],
   'private.list_feed': ['text', 'integer', 'integer'],
   'private.list_map_listings': ['jsonb', 'integer', 'jsonb'],
 }

@@ -397,6 +397,10 @@ export interface DeclaredCodes {
   '/search': {
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'cursor_invalid' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
+  '/search/count': {
+    post: 'body_not_json' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'search_strategy_unknown' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
   '/plans': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
@@ -2191,6 +2195,30 @@ export interface paths {
         get: operations["quick_search"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/search/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count by strategy standard, with filters in the query string
+         * @description What the search lists, without what fits only where something of `q` is left out or guessed. Exact up to 1,000, and `null` after 30 ms of work: show “many” then.
+         */
+        get: operations["quick_count_listings"];
+        put?: never;
+        /**
+         * Count the listings of a search
+         * @description What the search lists, without what fits only where something of `q` is left out or guessed. Exact up to 1,000, and `null` after 30 ms of work: show “many” then.
+         */
+        post: operations["count_listings"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5845,6 +5873,108 @@ export interface components {
             sort?: "newest" | "price_asc" | "price_desc" | "area_desc" | "distance" | "drop_desc" | "ends_at";
             /** @description How many items a page has at most. Without it `20`. */
             limit?: number;
+            /**
+             * @description What is offered.
+             * @enum {string}
+             */
+            type?: "SALE" | "RENT" | "EXCHANGE";
+            /** @description A code of `usage` at `GET /meta/enums`. */
+            usage?: string;
+            /**
+             * Format: uuid
+             * @description Of this identity, as `GET /identities/{id}` shows it; one that is not shown has none.
+             */
+            ownerId?: string;
+            /** @description In this block, as it is written or said: 5 is ٥ and قطعة 5. */
+            block?: string;
+            /**
+             * @description First published since a point in time, or a date: from its beginning in Kuwait.
+             * @example 2026-11-01
+             */
+            postedSince?: string;
+            /**
+             * Format: uuid
+             * @description Strategy company only: of this company.
+             */
+            companyId?: string;
+            /** @description Any of these kinds: codes of `GET /meta/kinds`. */
+            kinds?: string[];
+            /** @description In any of these governorates: ids of `GET /meta/governorates`. */
+            governorateIds?: string[];
+            /** @description In any of these areas: ids of `GET /meta/areas`. */
+            areaIds?: string[];
+            /** @description At least this price, in dinars. Listings without a price are left out. */
+            priceMin?: components["schemas"]["Money"];
+            /** @description At most this price, in dinars. Listings without a price are left out. */
+            priceMax?: components["schemas"]["Money"];
+            /** @description At least this area in square metres: the plot, or else the built area. */
+            areaM2Min?: number;
+            /** @description At most this area in square metres: the plot, or else the built area. */
+            areaM2Max?: number;
+            /** @description At least so many bedrooms. */
+            bedroomsMin?: number;
+            /** @description At least so many bathrooms. */
+            bathroomsMin?: number;
+            /** @description Furnished so, or so: codes of `furnished` in `GET /meta/enums`. A single code is taken as well. */
+            furnished?: string[];
+            /** @description On this floor or higher; 0 is the ground floor. */
+            floorMin?: number;
+            /** @description On this floor or lower; 0 is the ground floor. */
+            floorMax?: number;
+            /** @description A plot that lies so, or so: codes of `plotPosition` in `GET /meta/enums`. */
+            plotPosition?: string[];
+            /** @description true: from owners without a broker; false: all others. */
+            isDirect?: boolean;
+            /** @description true: of verified companies and offices only. */
+            verifiedOnly?: boolean;
+            /** @description In a box: minLng, minLat, maxLng, maxLat; cut to Kuwait. */
+            bbox?: number[];
+            /** @description Within a distance of a place. */
+            near?: {
+                /**
+                 * @description Degrees north.
+                 * @example 29.335
+                 */
+                lat: number;
+                /**
+                 * @description Degrees east.
+                 * @example 48.076
+                 */
+                lng: number;
+                /** @description How far away at most, in kilometres. */
+                km: number;
+            };
+            /** @description Strategy exchange only: `requestYear` from this on. */
+            requestYearMin?: number;
+            /** @description Strategy exchange only: `requestYear` up to this. */
+            requestYearMax?: number;
+        };
+        /** @description How many listings fit a search. */
+        ListingCount: {
+            /** @description How many, exact up to 1,000; 1000 where there are more; null where counting took too long. */
+            count: number | null;
+            /** @description Whether there are, or may be, more than `count` says. */
+            capped: boolean;
+            /**
+             * @description Beside 0 only: the search shows listings for which something of `q` is left out or guessed.
+             * @enum {boolean}
+             */
+            similar?: true;
+        };
+        /** @description A search without its order and its pages. */
+        Count: {
+            /**
+             * @description Which listings are searched.
+             * @enum {string}
+             */
+            strategy: "standard" | "exchange" | "auction" | "deal" | "company";
+            /**
+             * @description What somebody types. Kinds, places, types, furnishing, positions of the plot, and numbers with their unit or bound are read (`understood`); the other words are found in any order.
+             * @example شقة للايجار السالمية غرفتين
+             */
+            q?: string;
+            /** @description true: every word of `q` is only a word; nothing of it is read as a kind, place, type or number. */
+            literal?: boolean;
             /**
              * @description What is offered.
              * @enum {string}
@@ -10469,6 +10599,125 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SearchPage"];
+                };
+            };
+        };
+    };
+    quick_count_listings: {
+        parameters: {
+            query?: {
+                /** @description What somebody types. Kinds, places, types, furnishing, positions of the plot, and numbers with their unit or bound are read (`understood`); the other words are found in any order. */
+                q?: string;
+                /** @description true: every word of `q` is only a word; nothing of it is read as a kind, place, type or number. */
+                literal?: boolean;
+                /** @description What is offered. */
+                type?: "SALE" | "RENT" | "EXCHANGE";
+                /** @description A code of `usage` at `GET /meta/enums`. */
+                usage?: string;
+                /** @description Of this identity, as `GET /identities/{id}` shows it; one that is not shown has none. */
+                ownerId?: string;
+                /** @description In this block, as it is written or said: 5 is ٥ and قطعة 5. */
+                block?: string;
+                /** @description First published since a point in time, or a date: from its beginning in Kuwait. */
+                postedSince?: string;
+                /** @description Any of these kinds: codes of `GET /meta/kinds`. Separated by commas. */
+                kinds?: string;
+                /** @description In any of these governorates: ids of `GET /meta/governorates`. Separated by commas. */
+                governorateIds?: string;
+                /** @description In any of these areas: ids of `GET /meta/areas`. Separated by commas. */
+                areaIds?: string;
+                /** @description At least this price, in dinars. Listings without a price are left out. */
+                priceMin?: number;
+                /** @description At most this price, in dinars. Listings without a price are left out. */
+                priceMax?: number;
+                /** @description At least this area in square metres: the plot, or else the built area. */
+                areaM2Min?: number;
+                /** @description At most this area in square metres: the plot, or else the built area. */
+                areaM2Max?: number;
+                /** @description At least so many bedrooms. */
+                bedroomsMin?: number;
+                /** @description At least so many bathrooms. */
+                bathroomsMin?: number;
+                /** @description Furnished so, or so: codes of `furnished` in `GET /meta/enums`. Separated by commas. */
+                furnished?: string;
+                /** @description On this floor or higher; 0 is the ground floor. */
+                floorMin?: number;
+                /** @description On this floor or lower; 0 is the ground floor. */
+                floorMax?: number;
+                /** @description A plot that lies so, or so: codes of `plotPosition` in `GET /meta/enums`. Separated by commas. */
+                plotPosition?: string;
+                /** @description true: from owners without a broker; false: all others. */
+                isDirect?: boolean;
+                /** @description true: of verified companies and offices only. */
+                verifiedOnly?: boolean;
+                /** @description In a box: minLng,minLat,maxLng,maxLat; cut to Kuwait. */
+                bbox?: string;
+                /** @description Within a distance of a place. lat,lng,km; km is at most 50. */
+                near?: string;
+            };
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListingCount"];
+                };
+            };
+        };
+    };
+    count_listings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "strategy": "standard",
+                 *       "type": "RENT",
+                 *       "areaIds": [
+                 *         "salmiya"
+                 *       ],
+                 *       "priceMax": 800
+                 *     }
+                 */
+                "application/json": components["schemas"]["Count"];
+            };
+        };
+        responses: {
+            /** @description How many. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListingCount"];
                 };
             };
         };

@@ -48,6 +48,8 @@ type Options = {
   look?: keyof typeof facadeSignatures
   /** The function gives JSON as text: as a value it would be parsed only to be written again. */
   isText?: boolean
+  /** How many milliseconds the call may take in the database. */
+  time?: number
   /** Backend functions that run first, in the same transaction; an {error} refuses the call. */
   before?: BackendCall | BackendCall[]
 }
@@ -240,6 +242,7 @@ export async function call<Name extends Callable>(
     ...(expectIdentity
       ? [`select private.expect_identity(${literal(expectIdentity, 'uuid')})${withClaims(claims)};`]
       : []),
+    ...(options.time ? [`set local statement_timeout=${options.time};`] : []),
     `select ${result}::text as answer,${rateColumn}` +
     // Whether a token that verified counts no longer.
     (role === 'authenticated' && !c.get('required') ? ',private.is_ignored() as ignored' : '') +

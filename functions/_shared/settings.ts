@@ -130,7 +130,9 @@ const declared = {
     is: a.flag,
   },
   READ_RATE: {
-    about: 'Reads a minute for one account or address in one worker; 0 is no limit.',
+    about:
+      'Reads a minute for one account or address in one worker, and half as many counts of searches; 0 is ' +
+      'no limit.',
     default: '240',
     is: a.whole(0),
   },

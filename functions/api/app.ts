@@ -42,6 +42,7 @@ import { propertyActions } from './properties/routes-actions.ts'
 import { advertisers } from './organisations/routes-advertisers.ts'
 import { properties } from './properties/routes.ts'
 import { reviews } from './reviews.ts'
+import { counts } from './search/routes-count.ts'
 import { feed } from './search/routes-feed.ts'
 import { map } from './search/routes-map.ts'
 import { search } from './search/routes.ts'
@@ -115,6 +116,7 @@ app.route('/identities', advertisers)
 app.route('/reports', reports)
 app.route('/reviews', reviews)
 app.route('/search', search)
+app.route('/search', counts)
 app.route('/plans', plans)
 app.route('/wallet', wallets)
 app.route('/invoices', invoices)

@@ -26,6 +26,26 @@ $$;
 comment on function private.reading_query is
   'The words that a query asks for, read or not, as private.search_query; null for none.';
 
+create function private.typed_reading(
+  q text, strategy text, literal boolean,
+  out read private.reading, out reading private.search_reading
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  if literal then
+    reading := row('[]', private.search_words(q), '{}', null);
+  else
+    read := private.read_query(q, strategy);
+    reading := row(read.clauses || coalesce(read.block, '[]'), read.words, read.filters, null);
+  end if;
+end
+$$;
+comment on function private.typed_reading is
+  'All that a query says, for a strategy (null for the map); where it is literal nothing is read.';
+
 create function private.without_details(reading private.search_reading, block jsonb)
   returns private.search_reading
   language plpgsql

@@ -124,16 +124,6 @@ create index search_documents_map_idx on private.search_documents (lng, lat)
 create index search_documents_area_prices_idx on private.search_documents (area_id)
   include (type, kind, price, area_m2, owner_identity_id);
 
-create table private.area_prices (
-  is_only_row boolean primary key default true
-    constraint area_prices_have_one_row check (is_only_row),
-  items json not null,
-  computed_at timestamptz not null
-);
-comment on table private.area_prices is
-  'What private.map_area_prices gave without filters some minutes ago: one row, written by a job. '
-  'Stays: one row.';
-
 create table private.search_names (
   word text not null,
   term text not null,
@@ -182,9 +172,6 @@ comment on column private.search_word_changes.writer is 'As in private.search_vo
 
 alter table private.search_documents enable row level security;
 create policy "nobody but functions of their owner" on private.search_documents using (false);
-
-alter table private.area_prices enable row level security;
-create policy "nobody but functions of their owner" on private.area_prices using (false);
 
 alter table private.search_names enable row level security;
 alter table private.search_vocabulary enable row level security;

@@ -47,6 +47,40 @@ comment on function private.both_filters is
   'The filters that were given and those that were read from a query, together, and the names of '
   'given ones that exclude what was read.';
 
+create function private.exact_query(
+  strategy text, given private.search_filters, q text, literal boolean,
+  out wanted private.search_filters, out words tsquery, out understood jsonb
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  typed record;
+  together record;
+begin
+  wanted := given;
+  if (q ~ '[^[:space:]]') is not true then
+    return;
+  end if;
+  typed := private.typed_reading(q, strategy, literal);
+  together := private.both_filters(given, (typed.reading).filters);
+  wanted := together.wanted;
+  words := private.reading_query(typed.reading);
+  if literal is not true then
+    understood := private.understood(typed.read, typed.reading, '{}', together.conflicts);
+  end if;
+  if private.search_words(q) = '{}' or together.conflicts <> '{}'
+    or (typed.read).strategy is not null then
+    -- A text without letters and digits is in no listing.
+    words := '''none:'''::tsquery;
+  end if;
+end
+$$;
+comment on function private.exact_query is
+  'The filters and words that are asked of a listing by a query and the filters that were given, with '
+  'nothing left out or guessed, and what was understood.';
+
 create function private.fitting_listings(
   strategy text, reading private.search_reading, most integer, alike tsquery default null
 ) returns uuid[]

@@ -8,26 +8,32 @@ create function private.default_sort(strategy text) returns text
     when 'deal' then 'drop_desc' when 'auction' then 'ends_at' else 'newest' end;
 comment on function private.default_sort is 'The order of a search that asks for none.';
 
-create function private.require_sort(
-  strategy text, sort text, wanted private.search_filters
+create function private.require_search(
+  strategy text, q text, sort text, given private.search_filters
 ) returns void
   language plpgsql
   set search_path = ''
 as $$
 declare
-  allowed text[] := array['newest', 'price_asc', 'price_desc', 'area_desc']
-    || case strategy when 'deal' then '{drop_desc}' when 'auction' then '{ends_at}' end::text[]
-    || case when wanted.near is not null then '{distance}' end::text[];
+  sorts text[];
 begin
-  if not sort = any (allowed) then
+  if (strategy in ('standard', 'exchange', 'auction', 'deal', 'company')) is not true then
+    perform private.refuse_field('strategy', 'invalid');
+  elsif char_length(q) > 200 then
+    perform private.refuse_field('q', 'too_big');
+  end if;
+  sorts := array['newest', 'price_asc', 'price_desc', 'area_desc']
+    || case strategy when 'deal' then '{drop_desc}' when 'auction' then '{ends_at}' end::text[]
+    || case when given.near is not null then '{distance}' end::text[];
+  if not sort = any (sorts) then
     perform private.refuse(422, 'validation_failed', jsonb_build_object(
-      'fields', '[{"path":"sort","code":"invalid"}]'::jsonb, 'allowed', allowed));
+      'fields', '[{"path":"sort","code":"invalid"}]'::jsonb, 'allowed', sorts));
   end if;
 end
 $$;
-comment on function private.require_sort is
-  '422 where a search cannot have this order: drop_desc is for deals, ends_at for auctions, '
-  'distance needs near.';
+comment on function private.require_search is
+  '422 where there is no such strategy, the query is too long, or a search cannot have this order: '
+  'drop_desc is for deals, ends_at for auctions, distance needs near.';
 
 create function private.first_hits(
   strategy text, sort text, given private.search_filters, q text, literal boolean, size integer,
@@ -40,6 +46,7 @@ create function private.first_hits(
 as $$
 declare
   is_narrowed constant boolean := not (given is null); -- "is not null" would ask for every filter
+  typed record;
   read private.reading;
   together record;
   exact tsquery;
@@ -48,14 +55,11 @@ declare
   relaxed record;
   lost text[] := '{}';
 begin
-  if literal then
-    reading := row('[]', private.search_words(q), '{}', 0);
-  else
-    read := private.read_query(q, strategy);
-    -- Of a single word nothing can be left out.
-    reading := row(read.clauses || coalesce(read.block, '[]'), read.words, read.filters,
-      case when cardinality(read.words) = 1 and read.clauses = '[]' and read.block is null
-        and read.filters = '{}' then 0 end);
+  typed := private.typed_reading(q, strategy, literal);
+  read := typed.read;
+  reading := typed.reading;
+  if literal or cardinality(reading.words) = 1 and reading.clauses = '[]' and reading.filters = '{}' then
+    reading.step := 0; -- Of a single word nothing can be left out.
   end if;
   loop
     together := private.both_filters(given, reading.filters);
@@ -181,14 +185,7 @@ declare
   understood jsonb;
   next_cursor text;
 begin
-  if strategy is null
-    or strategy not in ('standard', 'exchange', 'auction', 'deal', 'company') then
-    perform private.refuse_field('strategy', 'invalid');
-  elsif char_length(q) > 200 then
-    perform private.refuse_field('q', 'too_big');
-  elsif sort is not null then
-    perform private.require_sort(strategy, sort, given);
-  end if;
+  perform private.require_search(strategy, q, sort, given);
   words := private.search_words(q);
   sort := coalesce(sort, private.default_sort(strategy));
   query := concat_ws(

@@ -1,4 +1,4 @@
--- Scheduled work of search and map, and how search documents and cards are written anew.
+-- Scheduled work of search, and how search documents and cards are written anew.
 
 create function private.count_search_words(changes integer default 500) returns bigint
   language plpgsql
@@ -46,27 +46,6 @@ $$;
 comment on function private.count_search_words is
   'Job: counts the words that listings got and lost, so many changes at a time; a word without a '
   'listing goes.';
-
-create function private.refresh_area_prices(age interval default '3 minutes') returns bigint
-  language plpgsql
-  security definer -- writes a closed table
-  set search_path = ''
-as $$
-begin
-  -- One at a time: nothing older may overwrite what is newer.
-  if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('refresh_area_prices', 0))
-    or exists (select from private.area_prices where area_prices.computed_at > now() - age) then
-    return 0;
-  end if;
-  insert into private.area_prices (items, computed_at)
-  values (private.map_area_prices(null), now())
-  on conflict (is_only_row) do update
-    set items = excluded.items, computed_at = excluded.computed_at;
-  return 1;
-end
-$$;
-comment on function private.refresh_area_prices is
-  'Job: writes private.area_prices anew once it is this old, before what reads it finds it too old.';
 
 create function private.recount_search_words() returns void
   language plpgsql
@@ -124,4 +103,4 @@ comment on function private.rebuild_search_documents is
   'triggers or a change of their rules. Gives the number of listings. Only the owner of the database '
   'can call it.';
 
-grant execute on function private.count_search_words, private.refresh_area_prices to backend;
+grant execute on function private.count_search_words to backend;

@@ -122,6 +122,14 @@ testLocally(
       }
       expect((await read({ 'x-forwarded-for': '2001:db8:7:1:ffff::9' })).status).toBe(429)
       expect((await read({ 'x-forwarded-for': '2001:db8:7:2::1' })).status).toBe(200)
+      // Counts of searches have half of it, and are no reads.
+      const searcher = { 'x-forwarded-for': newAddress() }
+      for (const status of [200, 200, 200, 429]) {
+        expect((await functions.get('/search/count', searcher)).status).toBe(status)
+      }
+      expect(await functions.post('/search/count', { strategy: 'deal' }, searcher))
+        .toMatchObject(limited)
+      expect((await read(searcher)).status).toBe(200)
       for (const health of Array(7).fill('/health')) {
         expect((await functions.get(health, { 'x-forwarded-for': from })).status).toBe(200)
       }

@@ -15,6 +15,7 @@ type Schema = Record<string, unknown> & { properties?: Record<string, Schema>; a
 let rules: Rule[]
 let body: Record<string, Schema>
 let query: Record<string, Schema>
+let counted: { body: Record<string, Schema>; query: Record<string, Schema> }
 
 beforeAll(async () => {
   const { rows } = await database().query('select * from private.search_filter_rules')
@@ -24,16 +25,22 @@ beforeAll(async () => {
     const named = description.components.schemas[String(schema.$ref).split('/').at(-1)!] ?? {}
     return Object.assign({}, named, ...(schema.allOf ?? []).map(whole), schema)
   }
-  const { post } = description.paths['/search/advanced']
-  const { properties } = whole(post.requestBody.content['application/json'].schema)
-  body = Object.fromEntries(
-    Object.entries(properties!).map(([name, schema]) => [name, whole(schema)]),
-  )
-  query = Object.fromEntries(
-    description.paths['/search'].get.parameters
-      .filter((one: { in: string }) => one.in === 'query')
-      .map(({ name, schema }: { name: string; schema: Schema }) => [name, whole(schema)]),
-  )
+  const bodyOf = (path: string) => {
+    const { content } = description.paths[path].post.requestBody
+    const { properties } = whole(content['application/json'].schema)
+    return Object.fromEntries(
+      Object.entries(properties!).map(([name, schema]) => [name, whole(schema)]),
+    )
+  }
+  const queryOf = (path: string) =>
+    Object.fromEntries(
+      description.paths[path].get.parameters
+        .filter((one: { in: string }) => one.in === 'query')
+        .map(({ name, schema }: { name: string; schema: Schema }) => [name, whole(schema)]),
+    )
+  body = bodyOf('/search/advanced')
+  query = queryOf('/search')
+  counted = { body: bodyOf('/search/count'), query: queryOf('/search/count') }
 })
 
 const others = ['strategy', 'q', 'sort', 'cursor', 'limit', 'fields', 'literal']
@@ -44,6 +51,14 @@ test('the filters that clients are told of are those of the database, and no oth
   const everywhere = rules.filter(({ strategy }) => strategy === null).map(({ name }) => name)
   expect(Object.keys(query).filter((name) => !others.includes(name)).toSorted())
     .toEqual(everywhere.toSorted())
+})
+
+test('a count takes what its search takes, but no order and no pages', () => {
+  for (const [taken, by] of [[counted.body, body], [counted.query, query]]) {
+    const { sort, cursor, limit, fields, ...others } = by
+    expect([sort, cursor, limit, fields].every(Boolean)).toBe(true)
+    expect(taken).toEqual(others)
+  }
 })
 
 const forms: Record<string, string> = {

@@ -41,6 +41,24 @@ describe.runIf(hasStack)('SRCH-08 while the listings are locked', () => {
     }
     expect(await guest.get('/search')).toMatchObject({ status: 200 })
   })
+
+  test('SRCH-09 a count that takes too long has no number, and the connection counts on', async () => {
+    const locker = await database().connect()
+    await locker.query('begin')
+    await locker.query('lock table private.search_documents in access exclusive mode')
+    const unknown = { status: 200, body: { count: null, capped: true } }
+    try {
+      for (let n = 0; n < 5; n++) {
+        expect(await guest.get(`/search/count?bedroomsMin=${n}`)).toMatchObject(unknown)
+        expect(await guest.post('/search/count', { strategy: 'deal' })).toMatchObject(unknown)
+      }
+    } finally {
+      await locker.query('rollback')
+      locker.release()
+    }
+    expect((await guest.get('/search/count')).body.count).toBeGreaterThanOrEqual(0)
+    expect(await guest.get('/search?limit=50')).toMatchObject({ status: 200 })
+  })
 })
 
 test('rebuilt search documents are as they were', async () => {

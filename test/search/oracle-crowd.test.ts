@@ -28,6 +28,8 @@ async function compare(search: Search, pages: number) {
   const { ids, ended } = await oracle.walk(search, pages)
   expect({ search, ids }).toEqual({ search, ids: expected.slice(0, ids.length) })
   expect({ search, ended }).toEqual({ search, ended: ids.length === expected.length })
+  expect({ search, count: await oracle.counted(search) })
+    .toEqual({ search, count: await oracle.expectedCount(search) })
   return expected
 }
 
@@ -63,6 +65,21 @@ test.each(['newest', 'price_asc', 'area_desc'])(
     expect(await oracle.walk({ ...search, filters }, 1)).toEqual(once)
   },
 )
+
+test('SRCH-09 counts are exact up to 1,000, and capped from 1,001 on', async () => {
+  for (const many of [999, 1000, 1001]) {
+    await oracle.client.query(
+      `update public.properties set bathrooms = 77
+       where id in (select id from public.properties
+         where owner_identity_id = $1 and type in ('SALE', 'RENT') and bathrooms is distinct from 77
+         order by id limit $2 - (select count(*) from public.properties where bathrooms = 77))`,
+      [owner, many],
+    )
+    const search = { strategy: 'standard', limit: 1, filters: { bathroomsMin: 77 } }
+    expect(await oracle.counted(search))
+      .toEqual({ count: Math.min(many, 1000), capped: many > 1000 })
+  }
+})
 
 test('what lies behind more listings than a walk passes by is found all the same', async () => {
   await oracle.client.query(

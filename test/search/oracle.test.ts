@@ -31,6 +31,8 @@ async function compare(search: Search, pages = 4): Promise<boolean> {
   const { ids, ended } = await oracle.walk(search, expected.length > 200 ? pages : Infinity)
   expect({ search, ids }).toEqual({ search, ids: expected.slice(0, ids.length) })
   expect({ search, ended }).toEqual({ search, ended: ids.length === expected.length })
+  expect({ search, count: await oracle.counted(search) })
+    .toEqual({ search, count: await oracle.expectedCount(search) })
   return ids.length > 0
 }
 
@@ -59,7 +61,7 @@ test(
 )
 
 test.each(strategies)(
-  'SRCH-03 random searches of strategy %s find what the oracle finds, in its order, page by page',
+  'SRCH-03 random searches of strategy %s find what the oracle finds, in its order, page by page, and count it',
   async (strategy) => {
     const roll = dice(strategy.length * 7919)
     const end = Date.now() + seconds * 1000 / strategies.length

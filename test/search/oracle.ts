@@ -86,7 +86,31 @@ const orders: Record<string, string> = {
 
 const defaultSorts: Record<string, string> = { deal: 'drop_desc', auction: 'ends_at' }
 
+type Value = (one: unknown) => string
 type Page = { items: { id: string }[]; nextCursor: string | null }
+
+const number = (value: string) => `${value}::float8`
+
+/** What a strategy and filters ask. */
+function asked(
+  { strategy, filters }: Pick<Search, 'strategy' | 'filters'>,
+  value: Value,
+): string[] {
+  const all = (...numbers: number[]) => numbers.map(value).map(number)
+  return [
+    categories[strategy],
+    ...Object.entries(filters).map(([name, wanted]) => {
+      if (name === 'bbox') {
+        const [west, south, east, north] = all(...wanted)
+        return `lng between ${west} and ${east} and lat between ${south} and ${north}`
+      } else if (name === 'near') {
+        const [lat, lng, km] = all(wanted.lat, wanted.lng, wanted.km)
+        return `${way(lat, lng)} <= ${km}`
+      }
+      return conditions[name](value(name === 'furnished' ? [wanted].flat() : wanted))
+    }),
+  ]
+}
 
 export class Oracle {
   readonly client: pg.PoolClient
@@ -121,19 +145,12 @@ export class Oracle {
   async expected({ strategy, q, sort, filters }: Search): Promise<string[]> {
     const values: unknown[] = []
     const value = (one: unknown) => `$${values.push(one)}`
-    const number = (one: number) => `${value(one)}::float8`
-    const where = [categories[strategy]]
-    for (const [name, wanted] of Object.entries(filters)) {
-      if (name === 'bbox') {
-        const [west, south, east, north] = wanted.map(number)
-        where.push(`lng between ${west} and ${east} and lat between ${south} and ${north}`)
-      } else if (name === 'near') {
-        where.push(`${way(number(wanted.lat), number(wanted.lng))} <= ${number(wanted.km)}`)
-      } else where.push(conditions[name](value(name === 'furnished' ? [wanted].flat() : wanted)))
-    }
+    const where = asked({ strategy, filters }, value)
     // To a thousandth of a millimetre: what two ways of computing it agree on.
     const order = sort === 'distance'
-      ? `round((${way(number(filters.near.lat), number(filters.near.lng))})::numeric, 9), id`
+      ? `round((${
+        way(number(value(filters.near.lat)), number(value(filters.near.lng)))
+      })::numeric, 9), id`
       : orders[sort ?? defaultSorts[strategy] ?? 'newest']
     const common = values.length
     const found = async (...readings: string[][]) => {
@@ -158,6 +175,34 @@ export class Oracle {
       ...readings.map((all, i) => inDoubt && frequent[i] ? all.slice(0, 1) : all),
     )
     return [...exact, ...like.filter((id) => !exact.includes(id))]
+  }
+
+  /** How many a count should find: all that fit, and nothing that is like them. */
+  async expectedCount(search: Search) {
+    const { strategy, q, filters } = search
+    const values: unknown[] = []
+    const value = (one: unknown) => `$${values.push(one)}`
+    const where = asked({ strategy, filters }, value)
+    if (q !== undefined) {
+      const reading = readingOf(q)
+      where.push(...saying(reading))
+      where.push(...reading.words.map((word) => `words && ${value([word])}::text[]`))
+    }
+    const { rows: [{ n }] } = await this.client.query(
+      `select count(*)::integer as n from shown where ${where.join(' and ')}`,
+      values,
+    )
+    const similar = n === 0 && (await this.expected(search)).length > 0
+    return { count: Math.min(n, 1000), capped: n > 1000, ...(similar && { similar }) }
+  }
+
+  /** How many a count finds. */
+  async counted({ strategy, q, filters }: Search) {
+    const { rows } = await this.client.query(
+      'select private.count_listings($1, $2, $3)::json as answer',
+      [strategy, filters, q],
+    )
+    return rows[0].answer
   }
 
   /** A reading, or where nothing of the strategy fits, what is left of it. */

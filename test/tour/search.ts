@@ -72,6 +72,15 @@ export async function search() {
     must(!ids(found.body).includes(offered.company), 'those of others were not to come')
   })
 
+  await step('Asks how many there are before looking at them', async () => {
+    // null: it took too long to count.
+    const { body } = await ask('POST', '/search/count', { strategy: 'standard', q: word })
+    must([4, null].includes(body.count), 'four were to be counted')
+    const narrowed = await ask('GET', `/search/count?q=${word}&type=RENT&priceMax=1000`)
+    must([1, null].includes(narrowed.body.count), 'filters were to narrow the count')
+    await ask('GET', '/search/count?sort=newest', undefined, { status: 422 })
+  })
+
   await step('Reads the feed page by page', async () => {
     const seen: string[] = []
     let more = true

@@ -157,6 +157,7 @@ describe('ISO-04 functions called directly', () => {
   test('search, feed and map answer through the facade alone, guests and whoever is signed in', async () => {
     const bbox = [47.9, 29.2, 48.1, 29.4]
     const reads: Record<string, unknown> = {
+      count_listings: { strategy: 'standard', filters: {} },
       list_feed: {},
       list_map_areas: {},
       list_map_listings: { bbox, zoom: 12 },
@@ -172,7 +173,13 @@ describe('ISO-04 functions called directly', () => {
     }
     for (const caller of [guest, owner]) {
       for (
-        const path of ['/feed', '/search', '/map/areas', `/map/listings?bbox=${bbox}&zoom=12`]
+        const path of [
+          '/feed',
+          '/search',
+          '/search/count',
+          '/map/areas',
+          `/map/listings?bbox=${bbox}&zoom=12`,
+        ]
       ) expect((await caller.get(path)).status, path).toBe(200)
       expect((await caller.post('/search/advanced', { strategy: 'standard' })).status).toBe(200)
     }

@@ -36,6 +36,7 @@ const reviews: Review[] = [
     'private.list_similar_properties',
   ]],
   ['guests', 'reads what everybody may see, through the facade alone: it counts what that costs', [
+    'private.count_listings',
     'private.list_feed',
     'private.list_map_areas',
     'private.list_map_listings',

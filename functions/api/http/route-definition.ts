@@ -23,6 +23,8 @@ export type RouteDefinition = Omit<RouteConfig, 'middleware'> & {
   checks?: readonly Check[]
   /** A POST that only reads. */
   reads?: boolean
+  /** Limits reads in its own way. */
+  limit?: Check
   /** Takes an Idempotency-Key: `call` keeps the answer. */
   idempotent?: boolean
   /**

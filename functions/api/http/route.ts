@@ -40,7 +40,7 @@ export function route<R extends RouteDefinition>(definition: R) {
     ...(isGet ? [] : [upload ? rejectLargeUpload : readBody]),
     ...checks,
     ...(guestCache ? [cacheForGuests(guestCache)] : []),
-    ...(limited ? [limitReads] : []),
+    ...(limited ? [definition.limit ?? limitReads] : []),
     validateEnvelope(unknownKey, definition.idempotent),
     ...(isGet || request.body ? [] : [rejectBody]),
     ...(request.query ? [] : [rejectQuery]),
@@ -132,6 +132,14 @@ export const Limit = inQuery(z.int().min(1).max(50)).default(20).openapi({
   default: 20,
   description: 'How many items a page has at most.',
 })
+
+/** true or false in a query string; anything else is refused. */
+export const booleanInQuery = (description: string) =>
+  z
+    .enum(['true', 'false'])
+    .transform((given) => given === 'true')
+    .optional()
+    .openapi({ type: 'boolean', description })
 
 const malformed = { error: 'cursor_invalid' }
 

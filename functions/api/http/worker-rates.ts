@@ -52,18 +52,26 @@ class RateWindows {
   }
 }
 
-const reads = new RateWindows(env.readRate)
 const refusals = new RateWindows(env.refusalRate)
 
-/** Counts a read of an account or address; READ_RATE a minute, 0 is no limit. */
-export const limitReads: Check = (c) => {
-  if (env.readRate === 0) return
-  const window = reads.of(c)
-  reads.check(c, window)
-  window.count++
-  // What a cache keeps says nothing of one caller.
-  if (!c.get('publicCache')) reads.setHeaders(c, window)
+/** Counts a call of an account or address. */
+const limitTo = (max: number): Check => {
+  const windows = new RateWindows(max)
+  return (c) => {
+    if (env.readRate === 0) return
+    const window = windows.of(c)
+    windows.check(c, window)
+    window.count++
+    // What a cache keeps says nothing of one caller.
+    if (!c.get('publicCache')) windows.setHeaders(c, window)
+  }
 }
+
+/** READ_RATE a minute; 0 is no limit. */
+export const limitReads = limitTo(env.readRate)
+
+/** Half as many, apart from other reads. */
+export const limitCounts = limitTo(Math.ceil(env.readRate / 2))
 
 /** Whoever had REFUSAL_RATE writes refused within a minute waits for its end; 0 is no limit. */
 export const limitRefusedWrites: MiddlewareHandler<ApiEnv> = async (c, next) => {

@@ -2,14 +2,12 @@
 import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/context.ts'
 import { type Args, call } from '../../_shared/db.ts'
-import { invalid, problem } from '../http/problem.ts'
 import { area, body, Count, Cursor, json, Limit, pageFields, route, send } from '../http/route.ts'
 import { inSearchQueue } from '../http/search-queue.ts'
 import { Fields, Listed } from '../properties/schemas.ts'
 import { jsonFilters, queryFilters, unknownFilter } from './schemas-filters.ts'
 import { literal, literalInQuery, Query, Understood } from './schemas-reading.ts'
-
-const strategies = ['standard', 'exchange', 'auction', 'deal', 'company'] as const
+import { Strategy, withStrategies } from './strategies.ts'
 
 const common = {
   q: Query,
@@ -50,8 +48,7 @@ const advanced = route({
   request: body(
     z
       .strictObject({
-        strategy: z.enum(strategies, { error: 'search_strategy_unknown' })
-          .describe('Which listings are searched.'),
+        strategy: Strategy,
         ...common,
         literal,
         sort: z.enum([...sorts, 'drop_desc', 'ends_at']).optional().describe(
@@ -101,17 +98,6 @@ const quick = route({
   },
   responses: { 200: page },
 })
-
-/** An unknown strategy is refused with the list of those that exist. */
-type Result = { success: true } | { success: false; error: z.ZodError }
-function withStrategies(result: Result, c: ApiContext): undefined {
-  if (result.success) return
-  const code = 'search_strategy_unknown'
-  if (!result.error.issues.some(({ message }) => message === code)) {
-    return invalid(c, result.error) as never
-  }
-  return problem(c, code, { fields: [{ path: 'strategy', code }], allowed: strategies }) as never
-}
 
 const find = (c: ApiContext, args: Args<'search'>) =>
   inSearchQueue(c, () => call(c, 'search', args, { isText: true }))

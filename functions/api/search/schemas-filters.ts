@@ -1,7 +1,7 @@
 /** Filters of searches and of the map, as JSON and as query strings. */
 import { z } from '@hono/zod-openapi'
 import { inQuery, parseDecimal } from '../../_shared/numbers.ts'
-import { Latitude, Longitude, Money, Time } from '../http/route.ts'
+import { booleanInQuery, Latitude, Longitude, Money, Time } from '../http/route.ts'
 import { codeOf, Type } from '../properties/schemas.ts'
 
 const code = z.string().min(1).max(60)
@@ -98,12 +98,6 @@ const codesInQuery = (about: string) =>
     type: 'string',
     description: `${about} Separated by commas.`,
   })
-export const booleanInQuery = (description: string) =>
-  z
-    .enum(['true', 'false'])
-    .transform((given) => given === 'true')
-    .optional()
-    .openapi({ type: 'boolean', description })
 const numberInQuery = (schema: z.ZodNumber, description: string) =>
   inQuery(schema).optional().openapi({ description })
 

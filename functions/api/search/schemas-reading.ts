@@ -1,6 +1,6 @@
 /** What is typed into the search box, and what it was understood as. */
 import { z } from '@hono/zod-openapi'
-import { booleanInQuery } from './schemas-filters.ts'
+import { booleanInQuery } from '../http/route.ts'
 
 const aboutLiteral =
   'true: every word of `q` is only a word; nothing of it is read as a kind, place, type or number.'

@@ -15122,6 +15122,26 @@ $$;
 comment on function private.reading_query is
   'The words that a query asks for, read or not, as private.search_query; null for none.';
 
+create function private.typed_reading(
+  q text, strategy text, literal boolean,
+  out read private.reading, out reading private.search_reading
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  if literal then
+    reading := row('[]', private.search_words(q), '{}', null);
+  else
+    read := private.read_query(q, strategy);
+    reading := row(read.clauses || coalesce(read.block, '[]'), read.words, read.filters, null);
+  end if;
+end
+$$;
+comment on function private.typed_reading is
+  'All that a query says, for a strategy (null for the map); where it is literal nothing is read.';
+
 create function private.without_details(reading private.search_reading, block jsonb)
   returns private.search_reading
   language plpgsql
@@ -15418,16 +15438,6 @@ create index search_documents_map_idx on private.search_documents (lng, lat)
 create index search_documents_area_prices_idx on private.search_documents (area_id)
   include (type, kind, price, area_m2, owner_identity_id);
 
-create table private.area_prices (
-  is_only_row boolean primary key default true
-    constraint area_prices_have_one_row check (is_only_row),
-  items json not null,
-  computed_at timestamptz not null
-);
-comment on table private.area_prices is
-  'What private.map_area_prices gave without filters some minutes ago: one row, written by a job. '
-  'Stays: one row.';
-
 create table private.search_names (
   word text not null,
   term text not null,
@@ -15476,9 +15486,6 @@ comment on column private.search_word_changes.writer is 'As in private.search_vo
 
 alter table private.search_documents enable row level security;
 create policy "nobody but functions of their owner" on private.search_documents using (false);
-
-alter table private.area_prices enable row level security;
-create policy "nobody but functions of their owner" on private.area_prices using (false);
 
 alter table private.search_names enable row level security;
 alter table private.search_vocabulary enable row level security;
@@ -16137,6 +16144,40 @@ comment on function private.both_filters is
   'The filters that were given and those that were read from a query, together, and the names of '
   'given ones that exclude what was read.';
 
+create function private.exact_query(
+  strategy text, given private.search_filters, q text, literal boolean,
+  out wanted private.search_filters, out words tsquery, out understood jsonb
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  typed record;
+  together record;
+begin
+  wanted := given;
+  if (q ~ '[^[:space:]]') is not true then
+    return;
+  end if;
+  typed := private.typed_reading(q, strategy, literal);
+  together := private.both_filters(given, (typed.reading).filters);
+  wanted := together.wanted;
+  words := private.reading_query(typed.reading);
+  if literal is not true then
+    understood := private.understood(typed.read, typed.reading, '{}', together.conflicts);
+  end if;
+  if private.search_words(q) = '{}' or together.conflicts <> '{}'
+    or (typed.read).strategy is not null then
+    -- A text without letters and digits is in no listing.
+    words := '''none:'''::tsquery;
+  end if;
+end
+$$;
+comment on function private.exact_query is
+  'The filters and words that are asked of a listing by a query and the filters that were given, with '
+  'nothing left out or guessed, and what was understood.';
+
 create function private.fitting_listings(
   strategy text, reading private.search_reading, most integer, alike tsquery default null
 ) returns uuid[]
@@ -16712,26 +16753,32 @@ create function private.default_sort(strategy text) returns text
     when 'deal' then 'drop_desc' when 'auction' then 'ends_at' else 'newest' end;
 comment on function private.default_sort is 'The order of a search that asks for none.';
 
-create function private.require_sort(
-  strategy text, sort text, wanted private.search_filters
+create function private.require_search(
+  strategy text, q text, sort text, given private.search_filters
 ) returns void
   language plpgsql
   set search_path = ''
 as $$
 declare
-  allowed text[] := array['newest', 'price_asc', 'price_desc', 'area_desc']
-    || case strategy when 'deal' then '{drop_desc}' when 'auction' then '{ends_at}' end::text[]
-    || case when wanted.near is not null then '{distance}' end::text[];
+  sorts text[];
 begin
-  if not sort = any (allowed) then
+  if (strategy in ('standard', 'exchange', 'auction', 'deal', 'company')) is not true then
+    perform private.refuse_field('strategy', 'invalid');
+  elsif char_length(q) > 200 then
+    perform private.refuse_field('q', 'too_big');
+  end if;
+  sorts := array['newest', 'price_asc', 'price_desc', 'area_desc']
+    || case strategy when 'deal' then '{drop_desc}' when 'auction' then '{ends_at}' end::text[]
+    || case when given.near is not null then '{distance}' end::text[];
+  if not sort = any (sorts) then
     perform private.refuse(422, 'validation_failed', jsonb_build_object(
-      'fields', '[{"path":"sort","code":"invalid"}]'::jsonb, 'allowed', allowed));
+      'fields', '[{"path":"sort","code":"invalid"}]'::jsonb, 'allowed', sorts));
   end if;
 end
 $$;
-comment on function private.require_sort is
-  '422 where a search cannot have this order: drop_desc is for deals, ends_at for auctions, '
-  'distance needs near.';
+comment on function private.require_search is
+  '422 where there is no such strategy, the query is too long, or a search cannot have this order: '
+  'drop_desc is for deals, ends_at for auctions, distance needs near.';
 
 create function private.first_hits(
   strategy text, sort text, given private.search_filters, q text, literal boolean, size integer,
@@ -16744,6 +16791,7 @@ create function private.first_hits(
 as $$
 declare
   is_narrowed constant boolean := not (given is null); -- "is not null" would ask for every filter
+  typed record;
   read private.reading;
   together record;
   exact tsquery;
@@ -16752,14 +16800,11 @@ declare
   relaxed record;
   lost text[] := '{}';
 begin
-  if literal then
-    reading := row('[]', private.search_words(q), '{}', 0);
-  else
-    read := private.read_query(q, strategy);
-    -- Of a single word nothing can be left out.
-    reading := row(read.clauses || coalesce(read.block, '[]'), read.words, read.filters,
-      case when cardinality(read.words) = 1 and read.clauses = '[]' and read.block is null
-        and read.filters = '{}' then 0 end);
+  typed := private.typed_reading(q, strategy, literal);
+  read := typed.read;
+  reading := typed.reading;
+  if literal or cardinality(reading.words) = 1 and reading.clauses = '[]' and reading.filters = '{}' then
+    reading.step := 0; -- Of a single word nothing can be left out.
   end if;
   loop
     together := private.both_filters(given, reading.filters);
@@ -16885,14 +16930,7 @@ declare
   understood jsonb;
   next_cursor text;
 begin
-  if strategy is null
-    or strategy not in ('standard', 'exchange', 'auction', 'deal', 'company') then
-    perform private.refuse_field('strategy', 'invalid');
-  elsif char_length(q) > 200 then
-    perform private.refuse_field('q', 'too_big');
-  elsif sort is not null then
-    perform private.require_sort(strategy, sort, given);
-  end if;
+  perform private.require_search(strategy, q, sort, given);
   words := private.search_words(q);
   sort := coalesce(sort, private.default_sort(strategy));
   query := concat_ws(
@@ -16930,7 +16968,233 @@ comment on function private.search is
 
 grant execute on function private.search to anon, authenticated;
 
--- sql/08_search/4_reads_map.sql
+-- sql/08_search/4_reads_5_count.sql
+
+-- How many listings a search has.
+
+create function private.count_listings(
+  strategy text, filters jsonb, q text default null, literal boolean default false
+) returns jsonb
+  language plpgsql
+  stable
+  security definer -- as private.search
+  set search_path = ''
+as $$
+declare
+  given constant private.search_filters := private.parse_search_filters(filters, strategy);
+  exact record;
+  counted integer;
+  is_similar boolean := false;
+begin
+  perform private.require_search(strategy, q, null, given);
+  begin
+    exact := private.exact_query(strategy, given, q, literal);
+    counted := cardinality((private.find_listings(strategy, private.default_sort(strategy),
+      exact.wanted, exact.words, null, null, null, null, 1001)).ids);
+    if counted = 0 and private.search_words(q) <> '{}' then
+      is_similar := (private.page_of_words(strategy, private.default_sort(strategy), given, q,
+        coalesce(literal, false), null, 1)).ids <> '{}';
+    end if;
+  exception
+    when query_canceled then null; -- The caller's time was over: what is known by then is the answer.
+  end;
+  return jsonb_build_object(
+      'count', case when counted > 1000 then 1000 else counted end,
+      'capped', counted is null or counted > 1000)
+    || case when is_similar then '{"similar": true}' else '{}' end::jsonb;
+end
+$$;
+comment on function private.count_listings is
+  'Facade: how many listings private.search has without what is like the words of q: {count, capped}, '
+  'exact up to 1,000; above, 1000 and capped. similar: true beside 0 where that shows some. Where the '
+  'statement''s time limit ends the counting, count is null, capped. 422 as private.search.';
+
+grant execute on function private.count_listings to anon, authenticated;
+
+-- sql/08_search/6_events.sql
+
+-- Search documents follow the listings.
+
+create function private.update_search_document() returns trigger
+  language plpgsql
+  security definer -- writes closed tables
+  set search_path = ''
+as $$
+declare
+  document private.search_documents;
+  removed text[];
+  added text[];
+begin
+  delete from private.search_documents where search_documents.property_id = new.id
+  returning private.guessable_words(search_documents.document) into removed;
+  if new.listed then
+    document := private.search_document(new);
+    insert into private.search_documents select document.*;
+    added := private.guessable_words(document.document);
+  end if;
+  if added is distinct from removed then
+    insert into private.search_word_changes (writer, added, removed)
+    select private.word_writer(identities.account_id),
+      array(select unnest(added) except select unnest(removed)),
+      array(select unnest(removed) except select unnest(added))
+    from public.identities where identities.id = new.owner_identity_id;
+  end if;
+  return null;
+end
+$$;
+comment on function private.update_search_document is 'Keeps private.search_documents up to date.';
+
+create trigger properties_are_searched_on_insert
+  after insert on public.properties
+  for each row when (new.listed) execute function private.update_search_document();
+create trigger properties_are_searched
+  after update on public.properties
+  for each row when (
+    (old.listed or new.listed) and (
+      old.listed, old.type, old.kind, old.usage, old.governorate_id, old.area_id, old.price,
+      old.area_m2, old.bedrooms, old.bathrooms, old.furnished, old.is_direct, old.request_year,
+      old.owner_type, old.owner_verified, old.published_at, old.auction_ends_at, old.drop_pct,
+      old.drop_until, old.shown_lat, old.shown_lng, old.title_ar, old.title_en,
+      old.description_ar, old.description_en, old.floor_no, old.plot_position, old.block,
+      old.location_precision
+    ) is distinct from (
+      new.listed, new.type, new.kind, new.usage, new.governorate_id, new.area_id, new.price,
+      new.area_m2, new.bedrooms, new.bathrooms, new.furnished, new.is_direct, new.request_year,
+      new.owner_type, new.owner_verified, new.published_at, new.auction_ends_at, new.drop_pct,
+      new.drop_until, new.shown_lat, new.shown_lng, new.title_ar, new.title_en,
+      new.description_ar, new.description_en, new.floor_no, new.plot_position, new.block,
+      new.location_precision
+    )
+  )
+  execute function private.update_search_document();
+
+-- sql/08_search/7_jobs.sql
+
+-- Scheduled work of search, and how search documents and cards are written anew.
+
+create function private.count_search_words(changes integer default 500) returns bigint
+  language plpgsql
+  security definer -- writes closed tables
+  set search_path = ''
+as $$
+declare
+  lost text[];
+  counted bigint;
+begin
+  -- One at a time: two that count the same words would wait for one another.
+  if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('count_search_words', 0)) then
+    return 0;
+  end if;
+  with taken as (
+    delete from private.search_word_changes
+    where search_word_changes.id in (
+      select next.id from private.search_word_changes as next
+      order by next.id limit count_search_words.changes
+    )
+    returning *
+  ), changed as (
+    select taken.writer, unnest(taken.added) as word, 1 as n from taken
+    union all
+    select taken.writer, unnest(taken.removed), -1 from taken
+  ), written as (
+    insert into private.search_vocabulary as known (word, listings, writer, is_shared)
+    select changed.word, sum(changed.n), min(changed.writer),
+      count(distinct changed.writer) filter (where changed.n > 0) > 1
+    from changed
+    group by changed.word
+    on conflict (word) do update set
+      listings = known.listings + excluded.listings,
+      is_shared = known.is_shared or excluded.is_shared
+        or excluded.listings > 0 and known.writer <> excluded.writer
+    returning known.word, known.listings
+  )
+  select (select count(*) from taken), array_agg(written.word)
+  into counted, lost
+  from written where written.listings <= 0;
+  delete from private.search_vocabulary where search_vocabulary.word = any (lost);
+  return counted;
+end
+$$;
+comment on function private.count_search_words is
+  'Job: counts the words that listings got and lost, so many changes at a time; a word without a '
+  'listing goes.';
+
+create function private.recount_search_words() returns void
+  language plpgsql
+  security definer -- writes closed tables
+  set search_path = ''
+as $$
+begin
+  delete from private.search_vocabulary;
+  delete from private.search_word_changes;
+  insert into private.search_word_changes (writer, added, removed)
+  select private.word_writer(identities.account_id),
+    private.guessable_words(search_documents.document), '{}'
+  from private.search_documents
+  join public.identities on identities.id = search_documents.owner_identity_id;
+  perform private.count_search_words(2147483647);
+end
+$$;
+comment on function private.recount_search_words is 'Counts the words of all listings anew.';
+
+create function private.rebuild_search_documents() returns bigint
+  language plpgsql
+  security definer -- writes closed tables
+  set search_path = ''
+as $$
+declare
+  listings bigint;
+begin
+  delete from private.search_documents;
+  insert into private.search_documents
+  select document.*
+  from public.properties
+  cross join lateral private.search_document(properties) as document
+  where properties.listed;
+  get diagnostics listings = row_count;
+  perform private.recount_search_words();
+  delete from private.property_cards;
+  insert into private.property_cards
+  select card.*
+  from public.properties
+  cross join lateral private.property_card(properties) as card
+  where properties.listed
+  on conflict do nothing;
+  delete from private.listed_records;
+  insert into private.listed_records
+  select kept.*
+  from public.properties
+  cross join lateral private.listed_record(properties) as kept
+  where properties.listed
+  on conflict do nothing;
+  return listings;
+end
+$$;
+comment on function private.rebuild_search_documents is
+  'Writes private.search_documents, property_cards and listed_records anew, after a load without '
+  'triggers or a change of their rules. Gives the number of listings. Only the owner of the database '
+  'can call it.';
+
+grant execute on function private.count_search_words to backend;
+
+-- sql/09_map/1_tables.sql
+
+-- The map: prices of areas that are kept. What is listed is in private.search_documents.
+
+create table private.area_prices (
+  is_only_row boolean primary key default true
+    constraint area_prices_have_one_row check (is_only_row),
+  items json not null,
+  computed_at timestamptz not null
+);
+comment on table private.area_prices is
+  'What private.map_area_prices gave without filters some minutes ago: one row, written by a job. '
+  'Stays: one row.';
+
+alter table private.area_prices enable row level security;
+create policy "nobody but functions of their owner" on private.area_prices using (false);
+
+-- sql/09_map/4_reads.sql
 
 -- Map: what is listed in a box, as clusters at low zooms and as points at high ones, and the prices
 -- of each area.
@@ -17055,11 +17319,7 @@ create function private.list_map_listings(
 as $$
 declare
   wanted private.search_filters;
-  read private.reading;
-  reading private.search_reading;
-  together record;
-  words tsquery;
-  understood jsonb;
+  exact record;
 begin
   if not coalesce(zoom between 0 and 20, false) then
     perform private.refuse_field('zoom', 'invalid');
@@ -17068,25 +17328,11 @@ begin
   end if;
   wanted := private.parse_search_filters(
     filters || jsonb_build_object('bbox', coalesce(bbox, 'null')), 'map');
-  if q ~ '[^[:space:]]' then
-    if literal then
-      reading := row('[]', private.search_words(q), '{}', 0);
-    else
-      read := private.read_query(q, null);
-      reading := row(read.clauses || coalesce(read.block, '[]'), read.words, read.filters, 0);
-      together := private.both_filters(wanted, reading.filters);
-      wanted := together.wanted;
-      understood := private.understood(read, reading, '{}', together.conflicts);
-    end if;
-    words := private.reading_query(reading);
-    if private.search_words(q) = '{}' or understood -> 'conflicts' <> '[]' then
-      -- A text without letters and digits is in no listing.
-      words := '''none:'''::tsquery;
-    end if;
-  end if;
+  exact := private.exact_query(null, wanted, q, literal);
   return case when zoom < 15 then private.map_clusters(private.search_plan(
-      null, 'newest', wanted, words, null, null, null, null, null), zoom, understood)
-    else private.map_points(wanted, words, understood) end;
+      null, 'newest', exact.wanted, exact.words, null, null, null, null, null),
+      zoom, exact.understood)
+    else private.map_points(exact.wanted, exact.words, exact.understood) end;
 end
 $$;
 comment on function private.list_map_listings is
@@ -17162,113 +17408,9 @@ comment on function private.list_map_areas is
 
 grant execute on function private.list_map_listings, private.list_map_areas to anon, authenticated;
 
--- sql/08_search/6_events.sql
+-- sql/09_map/7_jobs.sql
 
--- Search documents follow the listings.
-
-create function private.update_search_document() returns trigger
-  language plpgsql
-  security definer -- writes closed tables
-  set search_path = ''
-as $$
-declare
-  document private.search_documents;
-  removed text[];
-  added text[];
-begin
-  delete from private.search_documents where search_documents.property_id = new.id
-  returning private.guessable_words(search_documents.document) into removed;
-  if new.listed then
-    document := private.search_document(new);
-    insert into private.search_documents select document.*;
-    added := private.guessable_words(document.document);
-  end if;
-  if added is distinct from removed then
-    insert into private.search_word_changes (writer, added, removed)
-    select private.word_writer(identities.account_id),
-      array(select unnest(added) except select unnest(removed)),
-      array(select unnest(removed) except select unnest(added))
-    from public.identities where identities.id = new.owner_identity_id;
-  end if;
-  return null;
-end
-$$;
-comment on function private.update_search_document is 'Keeps private.search_documents up to date.';
-
-create trigger properties_are_searched_on_insert
-  after insert on public.properties
-  for each row when (new.listed) execute function private.update_search_document();
-create trigger properties_are_searched
-  after update on public.properties
-  for each row when (
-    (old.listed or new.listed) and (
-      old.listed, old.type, old.kind, old.usage, old.governorate_id, old.area_id, old.price,
-      old.area_m2, old.bedrooms, old.bathrooms, old.furnished, old.is_direct, old.request_year,
-      old.owner_type, old.owner_verified, old.published_at, old.auction_ends_at, old.drop_pct,
-      old.drop_until, old.shown_lat, old.shown_lng, old.title_ar, old.title_en,
-      old.description_ar, old.description_en, old.floor_no, old.plot_position, old.block,
-      old.location_precision
-    ) is distinct from (
-      new.listed, new.type, new.kind, new.usage, new.governorate_id, new.area_id, new.price,
-      new.area_m2, new.bedrooms, new.bathrooms, new.furnished, new.is_direct, new.request_year,
-      new.owner_type, new.owner_verified, new.published_at, new.auction_ends_at, new.drop_pct,
-      new.drop_until, new.shown_lat, new.shown_lng, new.title_ar, new.title_en,
-      new.description_ar, new.description_en, new.floor_no, new.plot_position, new.block,
-      new.location_precision
-    )
-  )
-  execute function private.update_search_document();
-
--- sql/08_search/7_jobs.sql
-
--- Scheduled work of search and map, and how search documents and cards are written anew.
-
-create function private.count_search_words(changes integer default 500) returns bigint
-  language plpgsql
-  security definer -- writes closed tables
-  set search_path = ''
-as $$
-declare
-  lost text[];
-  counted bigint;
-begin
-  -- One at a time: two that count the same words would wait for one another.
-  if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('count_search_words', 0)) then
-    return 0;
-  end if;
-  with taken as (
-    delete from private.search_word_changes
-    where search_word_changes.id in (
-      select next.id from private.search_word_changes as next
-      order by next.id limit count_search_words.changes
-    )
-    returning *
-  ), changed as (
-    select taken.writer, unnest(taken.added) as word, 1 as n from taken
-    union all
-    select taken.writer, unnest(taken.removed), -1 from taken
-  ), written as (
-    insert into private.search_vocabulary as known (word, listings, writer, is_shared)
-    select changed.word, sum(changed.n), min(changed.writer),
-      count(distinct changed.writer) filter (where changed.n > 0) > 1
-    from changed
-    group by changed.word
-    on conflict (word) do update set
-      listings = known.listings + excluded.listings,
-      is_shared = known.is_shared or excluded.is_shared
-        or excluded.listings > 0 and known.writer <> excluded.writer
-    returning known.word, known.listings
-  )
-  select (select count(*) from taken), array_agg(written.word)
-  into counted, lost
-  from written where written.listings <= 0;
-  delete from private.search_vocabulary where search_vocabulary.word = any (lost);
-  return counted;
-end
-$$;
-comment on function private.count_search_words is
-  'Job: counts the words that listings got and lost, so many changes at a time; a word without a '
-  'listing goes.';
+-- Scheduled work of the map.
 
 create function private.refresh_area_prices(age interval default '3 minutes') returns bigint
   language plpgsql
@@ -17291,63 +17433,7 @@ $$;
 comment on function private.refresh_area_prices is
   'Job: writes private.area_prices anew once it is this old, before what reads it finds it too old.';
 
-create function private.recount_search_words() returns void
-  language plpgsql
-  security definer -- writes closed tables
-  set search_path = ''
-as $$
-begin
-  delete from private.search_vocabulary;
-  delete from private.search_word_changes;
-  insert into private.search_word_changes (writer, added, removed)
-  select private.word_writer(identities.account_id),
-    private.guessable_words(search_documents.document), '{}'
-  from private.search_documents
-  join public.identities on identities.id = search_documents.owner_identity_id;
-  perform private.count_search_words(2147483647);
-end
-$$;
-comment on function private.recount_search_words is 'Counts the words of all listings anew.';
-
-create function private.rebuild_search_documents() returns bigint
-  language plpgsql
-  security definer -- writes closed tables
-  set search_path = ''
-as $$
-declare
-  listings bigint;
-begin
-  delete from private.search_documents;
-  insert into private.search_documents
-  select document.*
-  from public.properties
-  cross join lateral private.search_document(properties) as document
-  where properties.listed;
-  get diagnostics listings = row_count;
-  perform private.recount_search_words();
-  delete from private.property_cards;
-  insert into private.property_cards
-  select card.*
-  from public.properties
-  cross join lateral private.property_card(properties) as card
-  where properties.listed
-  on conflict do nothing;
-  delete from private.listed_records;
-  insert into private.listed_records
-  select kept.*
-  from public.properties
-  cross join lateral private.listed_record(properties) as kept
-  where properties.listed
-  on conflict do nothing;
-  return listings;
-end
-$$;
-comment on function private.rebuild_search_documents is
-  'Writes private.search_documents, property_cards and listed_records anew, after a load without '
-  'triggers or a change of their rules. Gives the number of listings. Only the owner of the database '
-  'can call it.';
-
-grant execute on function private.count_search_words, private.refresh_area_prices to backend;
+grant execute on function private.refresh_area_prices to backend;
 
 -- sql/09_media/1_tables.sql
 

@@ -121,11 +121,7 @@ create function private.list_map_listings(
 as $$
 declare
   wanted private.search_filters;
-  read private.reading;
-  reading private.search_reading;
-  together record;
-  words tsquery;
-  understood jsonb;
+  exact record;
 begin
   if not coalesce(zoom between 0 and 20, false) then
     perform private.refuse_field('zoom', 'invalid');
@@ -134,25 +130,11 @@ begin
   end if;
   wanted := private.parse_search_filters(
     filters || jsonb_build_object('bbox', coalesce(bbox, 'null')), 'map');
-  if q ~ '[^[:space:]]' then
-    if literal then
-      reading := row('[]', private.search_words(q), '{}', 0);
-    else
-      read := private.read_query(q, null);
-      reading := row(read.clauses || coalesce(read.block, '[]'), read.words, read.filters, 0);
-      together := private.both_filters(wanted, reading.filters);
-      wanted := together.wanted;
-      understood := private.understood(read, reading, '{}', together.conflicts);
-    end if;
-    words := private.reading_query(reading);
-    if private.search_words(q) = '{}' or understood -> 'conflicts' <> '[]' then
-      -- A text without letters and digits is in no listing.
-      words := '''none:'''::tsquery;
-    end if;
-  end if;
+  exact := private.exact_query(null, wanted, q, literal);
   return case when zoom < 15 then private.map_clusters(private.search_plan(
-      null, 'newest', wanted, words, null, null, null, null, null), zoom, understood)
-    else private.map_points(wanted, words, understood) end;
+      null, 'newest', exact.wanted, exact.words, null, null, null, null, null),
+      zoom, exact.understood)
+    else private.map_points(exact.wanted, exact.words, exact.understood) end;
 end
 $$;
 comment on function private.list_map_listings is
