@@ -55,7 +55,7 @@ insert into private.rates (rule, max, seconds, note) values
     'not in a time but at a time: companies and offices of an account that wait for an admin'),
   ('blocks', 60, 3600, 'blocks made and lifted per account'),
   ('devices', 60, 3600, 'devices registered and removed per account'),
-  ('reads', 240, 60, 'conversations and notifications marked as read, or deleted, per account'),
+  ('reads', 240, 60, 'conversations and notifications marked as read, muted, archived or deleted, per account'),
   ('reviews', 10, 86400, 'reviews written per account'),
   ('review_edits', 60, 3600, 'reviews changed, deleted and replied to per account'),
   ('subscriptions', 10, 3600, 'plans bought and cancelled per account'),

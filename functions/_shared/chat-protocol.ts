@@ -51,6 +51,10 @@ export type ConversationUpdated = {
   identityId?: string
   lastMessage: MessageSummary | null
   unread: number
+  muted: boolean
+  archived: boolean
+  /** When this side of it last changed: of two states the later is newer. */
+  changedAt: string
   /** Name of the Realtime channel of presence and typing, where it came over Realtime. */
   liveTopic?: string
 }

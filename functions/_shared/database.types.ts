@@ -135,8 +135,8 @@ export type Database = {
             }[]
                            },
 "list_conversations":
-{ Args: { "page_cursor"?: string,"page_size"?: number }; Returns: {
-              "items": Json,"nextCursor": string,"realtimeTopic": string,"unreadTotal": number
+{ Args: { "archived"?: boolean,"page_cursor"?: string,"page_size"?: number }; Returns: {
+              "changedAt": string,"items": Json,"nextCursor": string,"realtimeTopic": string,"unreadTotal": number
             }[]
                            },
 "list_devices":
@@ -302,6 +302,9 @@ export type Database = {
                            },
 "unblock_identity":
 { Args: { "identity_id": string }; Returns: undefined
+                           },
+"update_conversation":
+{ Args: { "archived"?: boolean,"conversation_id": string,"muted"?: boolean,"up_to_seq"?: number }; Returns: Json
                            },
 "update_identity":
 { Args: { "fields": Json,"identity_id": string }; Returns: Json
@@ -1161,14 +1164,14 @@ isOneToOne: true
                   ]
                 },"participants": {
                   Row: {
-                    "account_id": string,"active_at": string,"conversation_id": string,"identity_id": string,"last_read_seq": number,"muted": boolean,"unread": number
+                    "account_id": string,"active_at": string,"archived": boolean,"changed_at": string,"conversation_id": string,"identity_id": string,"last_read_seq": number,"muted": boolean,"unread": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "account_id": string,"active_at"?: string,"conversation_id": string,"identity_id": string,"last_read_seq"?: number,"muted"?: boolean,"unread"?: number
+                    "account_id": string,"active_at"?: string,"archived"?: boolean,"changed_at"?: string,"conversation_id": string,"identity_id": string,"last_read_seq"?: number,"muted"?: boolean,"unread"?: number
                   }
                   Update: {
-                    "account_id"?: string,"active_at"?: string,"conversation_id"?: string,"identity_id"?: string,"last_read_seq"?: number,"muted"?: boolean,"unread"?: number
+                    "account_id"?: string,"active_at"?: string,"archived"?: boolean,"changed_at"?: string,"conversation_id"?: string,"identity_id"?: string,"last_read_seq"?: number,"muted"?: boolean,"unread"?: number
                   }
                   Relationships: [
                     {

@@ -59,6 +59,12 @@ export const signatures = {
   switch_identity: { identity_id: 'uuid' },
   top_up_wallet: { amount: 'numeric' },
   unblock_identity: { identity_id: 'uuid' },
+  update_conversation: {
+    conversation_id: 'uuid',
+    muted: 'boolean?',
+    archived: 'boolean?',
+    up_to_seq: 'bigint?',
+  },
   update_identity: { identity_id: 'uuid', fields: 'jsonb' },
   update_me: { fields: 'jsonb' },
   update_organisation_profile: { type: 'text', fields: 'jsonb' },
@@ -123,7 +129,7 @@ export const facadeSignatures = {
     page_size: 'integer?',
   },
   list_blocks: { page_cursor: 'text?', page_size: 'integer?' },
-  list_conversations: { page_cursor: 'text?', page_size: 'integer?' },
+  list_conversations: { archived: 'boolean?', page_cursor: 'text?', page_size: 'integer?' },
   list_favorite_ids: {},
   list_favorites: { page_cursor: 'text?', page_size: 'integer?', fields: 'text?' },
   list_feed: {

@@ -31,7 +31,9 @@ const Export = z
       contacts: records('Whose contact it asked for.'),
       pictures: records('What it has uploaded.'),
       documents: records('What it has sent of its licence, without the contents.'),
-      conversations: records('With the messages of both sides.'),
+      conversations: records(
+        'With the messages of both sides, and whether this one has muted or archived it.',
+      ),
       subscriptions: records('Its plans, from when to when.'),
       invoices: records('With their payments.'),
       wallet: records('The entries of its ledger.'),

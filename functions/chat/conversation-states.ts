@@ -3,7 +3,20 @@ import type { ConversationUpdated } from './protocol.ts'
 
 // More conversations than change while one is looked up.
 const kept = 1000
-const mostUnread = 100
+
+/** What clients are told of a state; those of the gateway have no use for the names of channels. */
+export const stateOf = (
+  { conversationId, identityId, lastMessage, unread, muted, archived, changedAt }:
+    ConversationUpdated,
+): ConversationUpdated => ({
+  conversationId,
+  ...(identityId && { identityId }),
+  lastMessage,
+  unread,
+  muted,
+  archived,
+  changedAt,
+})
 
 export class ConversationStates {
   private readonly states = new Map<string, ConversationUpdated>()
@@ -19,20 +32,14 @@ export class ConversationStates {
     return true
   }
 
-  has(conversationId: string): boolean {
-    return this.states.has(conversationId)
+  /** The newest that is known. */
+  of(conversationId: string): ConversationUpdated | undefined {
+    return this.states.get(conversationId)
   }
 
-  unreadOf(conversationId: string): number {
-    return this.states.get(conversationId)?.unread ?? 0
-  }
-
-  /** The conversations that have something unread, newest first. */
-  unreadCounts(): Record<string, number> {
-    const states = [...this.states.values()].reverse().filter(({ unread }) => unread > 0)
-    return Object.fromEntries(
-      states.slice(0, mostUnread).map(({ conversationId, unread }) => [conversationId, unread]),
-    )
+  /** Whether the change of this time is known. */
+  hasChange(changedAt: string): boolean {
+    return [...this.states.values()].some((state) => state.changedAt === changedAt)
   }
 
   lastSeq(conversationId: string): number {
@@ -44,8 +51,13 @@ export class ConversationStates {
 export const lastSeqOf = (state: ConversationUpdated | undefined): number =>
   state?.lastMessage?.seq ?? 0
 
-/** Numbers only grow, and at one number less and less is unread. */
+/** How much of it is among what is unread in all: nothing of what is archived. */
+export const countedUnread = (
+  state: Pick<ConversationUpdated, 'unread' | 'archived'> | undefined,
+): number => state && !state.archived ? state.unread : 0
+
+/** Numbers of messages only grow, and so do the times of changes between two messages. */
 function isNewer(one: ConversationUpdated, other: ConversationUpdated): boolean {
   const [seq, before] = [lastSeqOf(one), lastSeqOf(other)]
-  return seq > before || seq === before && one.unread < other.unread
+  return seq > before || seq === before && one.changedAt > other.changedAt
 }

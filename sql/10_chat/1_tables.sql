@@ -33,7 +33,9 @@ create table public.participants (
   last_read_seq bigint not null default 0,
   unread bigint not null default 0 constraint participants_unread_is_a_count check (unread >= 0),
   muted boolean not null default false,
+  archived boolean not null default false,
   active_at timestamptz not null default clock_timestamp(),
+  changed_at timestamptz not null default clock_timestamp(),
   primary key (conversation_id, identity_id)
 );
 comment on table public.participants is
@@ -42,11 +44,20 @@ comment on column public.participants.last_read_seq is
   'Everything up to this number has been read.';
 comment on column public.participants.unread is 'How many of the other''s messages come after it.';
 comment on column public.participants.muted is 'No push for its messages.';
+comment on column public.participants.archived is
+  'Out of the list, and of what is unread in all, until the next message; where it is muted as well, '
+  'until one of its own.';
 comment on column public.participants.active_at is
   'When the last message came, or when it was opened: the order of the list.';
+comment on column public.participants.changed_at is
+  'When this side last changed: as active_at, or since then it has read, muted or archived.';
 create index participants_newest_idx
-  on public.participants (identity_id, active_at desc, conversation_id desc);
-create index participants_unread_idx on public.participants (identity_id, unread) where unread > 0;
+  on public.participants (identity_id, archived, active_at desc, conversation_id desc);
+-- A message brings both times together, so it writes nothing here.
+create index participants_changed_idx
+  on public.participants (identity_id, changed_at) where changed_at > active_at;
+create index participants_unread_idx on public.participants (identity_id, unread)
+  where unread > 0 and not archived;
 create index participants_account_idx on public.participants (account_id, conversation_id);
 
 create table public.messages (
@@ -134,8 +145,8 @@ revoke all on public.blocks from anon, authenticated;
 -- Nobody may read which account is behind an identity, nor the keys of channels.
 grant select (id, pair_key, property_id, last_seq, created_at)
   on public.conversations to authenticated;
-grant select (conversation_id, identity_id, last_read_seq, unread, muted, active_at)
-  on public.participants to authenticated;
+grant select (conversation_id, identity_id, last_read_seq, unread, muted, archived,
+  active_at, changed_at) on public.participants to authenticated;
 grant select (id, conversation_id, seq, sender_identity_id, client_message_id, type, body, media_id,
   reply_to_seq, created_at) on public.messages to authenticated;
 grant select (account_id, identity_id, created_at) on public.blocks to authenticated;

@@ -126,6 +126,9 @@ begin
     'lastMessage',
       private.last_message_json(participant.conversation_id, participant.identity_id),
     'unread', participant.unread,
+    'muted', participant.muted,
+    'archived', participant.archived,
+    'changedAt', participant.changed_at,
     'liveTopic', private.live_topic(participant.conversation_id));
 end
 $$;
@@ -174,7 +177,9 @@ begin
       'lastMessage', private.last_message_json(conversations.id, own.identity_id),
       'unread', own.unread,
       'muted', own.muted,
-      'updatedAt', own.active_at
+      'archived', own.archived,
+      'updatedAt', own.active_at,
+      'changedAt', own.changed_at
     )
     from public.conversations
     join public.participants as own on own.conversation_id = conversations.id

@@ -39,9 +39,41 @@ $$;
 comment on function private.get_conversation is
   'Api: One conversation of the acting identity. 404 conversation_not_found.';
 
+create function private.conversations_changed_at(identity_id uuid) returns timestamptz
+  language plpgsql
+  stable
+  security definer -- reads one side of all its conversations
+  set search_path = ''
+as $$
+begin
+  -- The newest of each index.
+  return greatest(
+    (
+      select participants.active_at from public.participants
+      where participants.identity_id = conversations_changed_at.identity_id
+        and not participants.archived
+      order by participants.active_at desc limit 1
+    ), (
+      select participants.active_at from public.participants
+      where participants.identity_id = conversations_changed_at.identity_id
+        and participants.archived
+      order by participants.active_at desc limit 1
+    ), (
+      select participants.changed_at from public.participants
+      where participants.identity_id = conversations_changed_at.identity_id
+        and participants.changed_at > participants.active_at
+      order by participants.changed_at desc limit 1
+    ));
+end
+$$;
+comment on function private.conversations_changed_at is
+  'When anything last changed on this side of any of its conversations; null without one.';
+
 create function private.list_conversations(
-  page_cursor text default null, page_size integer default 20
-) returns table (items json, "nextCursor" text, "unreadTotal" bigint, "realtimeTopic" text)
+  archived boolean default false, page_cursor text default null, page_size integer default 20
+) returns table (
+  items json, "nextCursor" text, "unreadTotal" bigint, "changedAt" timestamptz, "realtimeTopic" text
+)
   language plpgsql
   stable
   security definer -- reads the other participants
@@ -49,7 +81,7 @@ create function private.list_conversations(
 as $$
 declare
   caller_id uuid := private.require_identity();
-  query text := 'list_conversations ' || caller_id;
+  query text := concat_ws(' ', 'list_conversations', caller_id, archived);
   key jsonb := private.cursor_key(query, page_cursor);
 begin
   return query
@@ -59,6 +91,7 @@ begin
         as row_number
     from public.participants
     where participants.identity_id = caller_id
+      and participants.archived = list_conversations.archived
       and (participants.active_at, participants.conversation_id) < (
         coalesce((key ->> 0)::timestamptz, 'infinity'),
         coalesce((key ->> 1)::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
@@ -74,8 +107,10 @@ begin
         filter (where page.row_number >= page_size)),
     (
       select coalesce(sum(participants.unread), 0)::bigint from public.participants
-      where participants.identity_id = caller_id and participants.unread > 0
+      where participants.identity_id = caller_id
+        and participants.unread > 0 and not participants.archived
     ),
+    private.conversations_changed_at(caller_id),
     (
       select accounts.topic::text from public.accounts where accounts.id = private.account_id()
     )
@@ -83,9 +118,10 @@ begin
 end
 $$;
 comment on function private.list_conversations is
-  'Api: The conversations of the acting identity, the one with the newest message first, how '
-  'many messages it has not read in all of them, and the channel of the account. A page of one '
-  'shows whether anything was missed.';
+  'Api: The conversations of the acting identity, the one with the newest message first: those that '
+  'it has archived, or all others. Beside them how many messages it has not read in all others, when '
+  'anything last changed on its side of any, and the channel of the account. A page of one shows '
+  'whether anything was missed.';
 
 create function private.list_messages(
   conversation_id uuid, before_seq bigint default null, after_seq bigint default null,

@@ -118,53 +118,55 @@ as $$
 begin
   return (
     with asking as (
-      select asking.*
-      from jsonb_to_recordset(questions)
-        as asking ("accountId" uuid, seconds double precision, unread jsonb)
+      select identities.id as identity_id,
+        clock_timestamp() - make_interval(secs => asking.seconds) as since
+      from jsonb_to_recordset(questions) as asking ("accountId" uuid, seconds double precision)
       join public.accounts on accounts.id = asking."accountId"
+      join public.identities on identities.account_id = accounts.id
       where private.may_act(accounts)
     ),
     changed as (
+      -- Each from its own index.
       select written.conversation_id, written.identity_id
       from asking
-      join public.identities on identities.account_id = asking."accountId"
+      cross join (values (false), (true)) as lists (archived)
       cross join lateral (
-        select participants.conversation_id, participants.identity_id, participants.unread
-        from public.participants
-        where participants.identity_id = identities.id
-          and participants.active_at > clock_timestamp() - make_interval(secs => asking.seconds)
+        select participants.conversation_id, participants.identity_id from public.participants
+        where participants.identity_id = asking.identity_id
+          and participants.archived = lists.archived and participants.active_at > asking.since
         order by participants.active_at desc
         limit 100
       ) as written
-      join public.conversations on conversations.id = written.conversation_id
-      where written.unread > 0
-        or conversations.created_at > clock_timestamp() - make_interval(secs => asking.seconds)
       union
-      select participants.conversation_id, participants.identity_id
+      select acted.conversation_id, acted.identity_id
       from asking
-      cross join lateral jsonb_each_text(asking.unread) as known (id, unread)
-      join public.participants on participants.conversation_id = known.id::uuid
-        and participants.account_id = asking."accountId"
-        and participants.unread < known.unread::bigint
+      cross join lateral (
+        select participants.conversation_id, participants.identity_id from public.participants
+        where participants.identity_id = asking.identity_id
+          and participants.changed_at > participants.active_at
+          and participants.changed_at > asking.since
+        order by participants.changed_at desc
+        limit 100
+      ) as acted
     )
     select coalesce(
       json_agg(
         private.conversation_updated_json(participants) || jsonb_build_object(
           'identityId', participants.identity_id, 'accountId', participants.account_id)
-        order by participants.active_at
+        order by participants.changed_at
       ),
       '[]'
     )
     from changed
     join public.participants using (conversation_id, identity_id)
-    where private.may_hear_conversation(participants.conversation_id, participants.identity_id)
+    where participants.changed_at > participants.active_at
+      or private.may_hear_conversation(participants.conversation_id, participants.identity_id)
   );
 end
 $$;
 comment on function private.missed_updates is
-  'What changed for accounts with sockets: conversations with unread messages of the last so many '
-  'seconds or opened in them, and those with fewer unread than the gateway knows, each as its event '
-  'shows it.';
+  'The conversations of accounts with sockets that changed in the last so many seconds, each as its '
+  'event shows it: the gateway knows which of these states it has sent.';
 
 create function private.current_topics(channels jsonb) returns json
   language plpgsql

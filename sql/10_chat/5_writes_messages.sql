@@ -10,11 +10,12 @@ create type private.message_ends as (
   sender_id uuid, sender_account_id uuid, sender_name text, sender_topic uuid,
   reader_id uuid, reader_account_id uuid, reader_topic uuid,
   may_be_written_to boolean, muted boolean, notifies boolean, pushes boolean, live_topic text,
-  reader_unread bigint, sender_unread bigint, conversation_id uuid
+  reader_unread bigint, sender_unread bigint, conversation_id uuid,
+  reader_archived boolean, sender_muted boolean
 );
 comment on type private.message_ends is
   'The sender and the reader of a message that is being written: names, channels, what they have '
-  'not read before it, and whether and how the reader is notified.';
+  'not read before it, whether it stays archived, and whether and how the reader is notified.';
 
 create type private.sent_message as (
   conversation_id uuid, sender_id uuid, client_message_id text, type text, body text,
@@ -47,7 +48,8 @@ begin atomic
     private.live_topic_name(conversations.id, conversations.live_key,
       case when own.id < accounts.id then array[own.live_key, accounts.live_key]
         else array[accounts.live_key, own.live_key] end),
-    participants.unread, own_side.unread, conversations.id
+    participants.unread, own_side.unread, conversations.id,
+    participants.archived and participants.muted, own_side.muted
   from public.conversations
   join public.participants as own_side
     on own_side.conversation_id = conversations.id
@@ -213,6 +215,17 @@ comment on function api.send_message is
   'conversation_not_found; 403 blocked, also when the other participant may no longer act; 422 '
   'message_empty, message_too_long, idempotency_mismatch.';
 
+create function private.next_change(changed_at timestamptz) returns timestamptz
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  return greatest(clock_timestamp(), next_change.changed_at + interval '1 microsecond');
+end
+$$;
+comment on function private.next_change is
+  'When a side of a conversation changes that last changed then: of two states the later is newer.';
+
 create function private.read_conversation(conversation_id uuid, up_to_seq bigint) returns json
   language plpgsql
   security definer -- clients have no write grant
@@ -236,7 +249,8 @@ begin
   select count(*) into still_unread from public.messages
   where messages.conversation_id = participant.conversation_id and messages.seq > read_to
     and messages.sender_identity_id <> participant.identity_id;
-  update public.participants set last_read_seq = read_to, unread = still_unread
+  update public.participants set last_read_seq = read_to, unread = still_unread,
+    changed_at = private.next_change(participants.changed_at)
   where participants.conversation_id = participant.conversation_id
     and participants.identity_id = participant.identity_id
     and participants.last_read_seq < read_to;

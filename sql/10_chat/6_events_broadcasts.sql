@@ -81,6 +81,9 @@ begin
         'id', (delivery.message).conversation_id,
         'lastMessage', delivery.summary || sides.whose,
         'unread', sides.unread,
+        'muted', sides.muted,
+        'archived', sides.archived,
+        'changedAt', (delivery.message).created_at,
         'liveTopic', (delivery.ends).live_topic)
     ) || sides.notification,
     true, 'broadcast'
@@ -92,11 +95,13 @@ begin
   ) as delivery
   cross join lateral (values
     (gen_random_uuid(), (delivery.ends).sender_id, (delivery.ends).sender_topic::text,
-      (delivery.ends).sender_unread, jsonb '{"mine": true}', jsonb '{}'),
+      (delivery.ends).sender_unread, (delivery.ends).sender_muted, false, jsonb '{"mine": true}',
+      jsonb '{}'),
     (gen_random_uuid(), (delivery.ends).reader_id, (delivery.ends).reader_topic::text,
-      (delivery.ends).reader_unread + 1, jsonb '{"mine": false}',
+      (delivery.ends).reader_unread + 1, (delivery.ends).muted, (delivery.ends).reader_archived,
+      jsonb '{"mine": false}',
       jsonb_strip_nulls(jsonb_build_object('notificationId', notification_ids[delivery.nth])))
-  ) as sides (id, identity_id, topic, unread, whose, notification);
+  ) as sides (id, identity_id, topic, unread, muted, archived, whose, notification);
 exception
   -- As there: an event is a hint. Who misses it finds the message in the history.
   when check_violation then null; -- no partition: for three days nobody has joined, nobody hears
@@ -117,6 +122,9 @@ as $$
 begin
   update public.participants
   set active_at = (delivery.message).created_at,
+    changed_at = (delivery.message).created_at,
+    archived = participants.identity_id = (delivery.ends).reader_id
+      and (delivery.ends).reader_archived,
     unread = participants.unread
       + (participants.identity_id = (delivery.ends).reader_id)::integer
   from unnest(deliveries) as delivery
@@ -127,8 +135,8 @@ begin
 end
 $$;
 comment on function private.deliver_messages is
-  'Counts messages of different conversations as unread by their readers, notifies these and tells '
-  'both sides.';
+  'Counts messages of different conversations as unread by their readers, brings archived ones back, '
+  'notifies the readers and tells both sides.';
 
 create function private.broadcast_read() returns trigger
   language plpgsql

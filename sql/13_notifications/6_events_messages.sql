@@ -195,3 +195,27 @@ create trigger messages_are_quoted_no_more
   after update of hidden_at on public.messages
   for each row when (new.type = 'text' and old.hidden_at is null and new.hidden_at is not null)
   execute function private.on_message_hidden();
+
+create function private.on_conversation_muted() returns trigger
+  language plpgsql
+  security definer -- deletes from a closed table
+  set search_path = ''
+as $$
+begin
+  -- One that is being sent at this moment comes.
+  delete from private.push_outbox where push_outbox.id in (
+    select waiting.id from private.push_outbox as waiting
+    where waiting.account_id = new.account_id
+      and waiting.collapse_key = 'message_new:' || new.conversation_id
+    for update skip locked
+  );
+  return null;
+end
+$$;
+comment on function private.on_conversation_muted is
+  'What waits to be pushed of a conversation, as until the morning, is not when it is muted.';
+
+create trigger participants_muted_are_not_pushed
+  after update of muted on public.participants
+  for each row when (new.muted and not old.muted)
+  execute function private.on_conversation_muted();

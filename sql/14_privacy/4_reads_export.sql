@@ -24,6 +24,8 @@ begin
       where conversations.id = participant.conversation_id
         and conversations.opened_by = participant.account_id
     ),
+    'muted', participant.muted,
+    'archived', participant.archived,
     'messages', (
       select coalesce(json_agg(json_build_object(
         'seq', messages.seq,

@@ -187,12 +187,15 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
     const [a, b] = await Promise.all([signUp(), signUp()])
     const listing = await publishListing(b)
     const [phone, tablet, owner] = [await device(a), await device(a), await device(b)]
-    const { id } = await openConversation(a, { propertyId: listing.id })
+    const { id, changedAt } = await openConversation(a, { propertyId: listing.id })
     const opened = {
       conversationId: id,
       identityId: a.identityId,
       lastMessage: null,
       unread: 0,
+      muted: false,
+      archived: false,
+      changedAt,
     }
     await Promise.all([phone, tablet, owner].map((each) => each.settled()))
     for (const each of [phone, tablet]) expect(each.heard('conversation_updated')).toEqual([opened])
@@ -206,7 +209,8 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
     const message = { identityId: b.identityId, message: 'هل العقار متاح؟' }
     const { id: written } = await openConversation(a, message)
     await Promise.all([tablet.settled(), owner.settled()])
-    expect(tablet.heard('conversation_updated')[1]).toEqual({ ...opened, conversationId: written })
+    expect(tablet.heard('conversation_updated')[1])
+      .toEqual({ ...opened, conversationId: written, changedAt: expect.any(String) })
     expect(owner.heard('conversation_updated')).toMatchObject([
       { conversationId: written, identityId: b.identityId, unread: 1 },
     ])

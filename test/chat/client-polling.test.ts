@@ -61,12 +61,14 @@ describe('the client module over Realtime', () => {
       const { a, b, conversationId } = await startConversation()
       const [c, d] = await Promise.all([signUp(), signUp()])
       const [other, read] = [await conversationBetween(c, b), await conversationBetween(d, b)]
+      const quiet = await conversationBetween(await signUp(), b)
       await sendMessageAs(d, read)
       let visible = true
       const { chat, messages, updates, requests } = app(b, () => visible)
       await chat.join(conversationId)
       await sleep(1000)
       await b.post(`/conversations/${read}/read`)
+      await b.patch(`/conversations/${quiet}`, { muted: true, archived: true, upToSeq: 0 })
       for (const body of ['1', '2']) await sendMessageAs(a, conversationId, body)
       await sendMessageAs(c, other)
       const updated = (id: string, unread: number) =>
@@ -75,7 +77,9 @@ describe('the client module over Realtime', () => {
       expect(messages.map(({ seq }) => seq)).toEqual([1, 2])
       await waitUntil(
         'all changes have arrived',
-        () => updated(conversationId, 2) && updated(other, 1) && updated(read, 0),
+        () =>
+          updated(conversationId, 2) && updated(other, 1) && updated(read, 0) &&
+          updates.some((update) => update.conversationId === quiet && update.archived),
       )
       // Nothing new: one more request for the joined conversation, which is not the newest.
       requests.splice(0)
@@ -86,7 +90,17 @@ describe('the client module over Realtime', () => {
       expect(requests).toHaveLength(2)
       visible = true
       await waitUntil('it polls at once when the app is back', () => requests.length > 2, 2000)
+      // Of an old one nothing but changedAt tells.
+      await b.patch(`/conversations/${quiet}`, { archived: false })
+      await waitUntil(
+        'the change of an old one has arrived',
+        () =>
+          updates.some(({ conversationId: id, archived, muted }) =>
+            id === quiet && !archived && muted
+          ),
+        40_000,
+      )
     },
-    150_000,
+    190_000,
   )
 })

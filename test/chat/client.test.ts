@@ -13,7 +13,7 @@ import { chatUrl, upTo } from '../support/chat-socket.ts'
 import { type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
 import { startGateway } from '../support/own-gateway.ts'
 import { waitUntil } from '../support/wait.ts'
-import { startConversation, wholeHistory } from '../support/conversations.ts'
+import { sendMessageAs, startConversation, wholeHistory } from '../support/conversations.ts'
 import { testLocally } from '../support/facade.ts'
 
 const open: { close: () => unknown }[] = []
@@ -52,6 +52,23 @@ const seqs = (messages: Message[]) => messages.map(({ seq }) => seq)
 
 describe.each(Object.keys(links))('over %s', (way) => {
   const link = links[way]!
+
+  test('another device mutes and archives: the app is told, and what a message makes of it', async () => {
+    const { a, b, conversationId } = await startConversation()
+    await sendMessageAs(a, conversationId)
+    const { chat, shown } = app(b, link)
+    await chat.join(conversationId)
+    const now = () => shown.updates.at(-1)
+    expect((await b.patch(`/conversations/${conversationId}`, { muted: true })).status).toBe(200)
+    await waitUntil('it is muted', () => now()?.muted === true)
+    const archived = { archived: true, upToSeq: 1 }
+    expect((await b.patch(`/conversations/${conversationId}`, archived)).status).toBe(200)
+    await waitUntil('it is archived', () => now()?.archived === true)
+    await b.patch(`/conversations/${conversationId}`, { muted: false })
+    await sendMessageAs(a, conversationId)
+    await waitUntil('it is back', () => now()?.archived === false && now()?.unread === 2)
+    expect(shown.errors).toEqual([])
+  })
 
   test('two people chat: everything once and in order, answers are the stored messages', async () => {
     const { a, b, conversationId } = await startConversation()

@@ -42,7 +42,9 @@ test('a listing has one conversation of two people, whoever opens it and however
     lastMessage: null,
     unread: 0,
     muted: false,
+    archived: false,
     updatedAt: expect.any(String),
+    changedAt: expect.any(String),
   })
   expect(await leads(propertyId)).toEqual(['chat'])
 
@@ -103,6 +105,7 @@ test('CHAT-13 a conversation with oneself, nobody or an unknown identity is refu
     items: [],
     nextCursor: null,
     unreadTotal: 0,
+    changedAt: null,
   })
 })
 

@@ -40,6 +40,9 @@ test('one event becomes new_message, then conversation_updated, for each socket'
     identityId: b.identityId,
     lastMessage: expect.objectContaining({ seq: 1, mine: false }),
     unread: 1,
+    muted: false,
+    archived: false,
+    changedAt: expect.any(String),
   })
 })
 

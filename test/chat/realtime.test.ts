@@ -60,12 +60,15 @@ describe('what is heard', () => {
     for (let i = 1; i <= 3; i++) {
       const { body: message } = await postMessage(a, shared.id, `رسالة ${i}`)
       const heard = (await atB.waitFor('new_message', i)).at(-1)
-      const { lastMessage, unread, liveTopic } = await listEntry(b, shared.id)
+      const { lastMessage, unread, muted, archived, changedAt, liveTopic } = await listEntry(
+        b,
+        shared.id,
+      )
       const { id: _eventId, ...event } = heard
       expect(event).toEqual({
         identityId: b.identityId,
         message,
-        conversation: { id: shared.id, lastMessage, unread, liveTopic },
+        conversation: { id: shared.id, lastMessage, unread, muted, archived, changedAt, liveTopic },
         notificationId: expect.any(String),
       })
       expect([unread, lastMessage.mine]).toEqual([i, false])
@@ -88,12 +91,16 @@ describe('what is heard', () => {
     for (let i = 1; i <= 3; i++) await postMessage(a, shared.id, `رسالة ${i}`)
     const { lastMessage, liveTopic } = await listEntry(b, shared.id)
     await b.post(`/conversations/${shared.id}/read`, { upToSeq: 2 })
+    const { changedAt } = await listEntry(b, shared.id)
     const [{ id: _one, ...updated }] = await atB.waitFor('conversation_updated')
     expect(updated).toEqual({
       identityId: b.identityId,
       conversationId: shared.id,
       lastMessage,
       unread: 1,
+      muted: false,
+      archived: false,
+      changedAt,
       liveTopic,
     })
     const [{ id: _other, ...read }] = await atA.waitFor('message_read')

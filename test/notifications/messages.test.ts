@@ -3,7 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
-import { notificationsOf, unreadCount } from '../support/notifications.ts'
+import {
+  kuwaitTimeIn,
+  notificationsOf,
+  registerDevice,
+  unreadCount,
+} from '../support/notifications.ts'
 
 let salem: Person
 let sara: Person
@@ -116,15 +121,38 @@ test('reading the notification does not read the conversation', async () => {
 })
 
 test('a muted conversation counts its messages and notifies of none', async () => {
-  await database().query(
-    'update public.participants set muted = true where conversation_id = $1 and identity_id = $2',
-    [id, sara.identityId],
-  )
+  await sara.patch(`/conversations/${id}`, { muted: true })
   await say(salem, 'هلا')
   expect(await heard(sara)).toEqual([])
   expect((await sara.get('/conversations')).body.items).toMatchObject([{ id, unread: 1 }])
   await say(sara, 'أهلين')
   expect(await heard(salem)).toHaveLength(1)
+})
+
+test('what waits to be pushed of a conversation is not when it is muted', async () => {
+  await registerDevice(sara)
+  const quietHours = { from: kuwaitTimeIn(-1), to: kuwaitTimeIn(3) }
+  expect((await sara.patch('/settings', { quietHours })).status).toBe(200)
+  const waiting = async () =>
+    (await database().query(
+      `select data ->> 'entityId' as id from private.push_outbox
+       where account_id = $1 and category = 'messages'`,
+      [sara.id],
+    )).rows.map((row) => row.id)
+  const other = (await salem.post('/conversations', { identityId: sara.identityId })).body.id
+  await say(salem, 'هلا')
+  await salem.post(`/conversations/${other}/messages`, {
+    clientMessageId: randomUUID(),
+    body: 'هلا',
+  })
+  expect((await waiting()).toSorted()).toEqual([id, other].toSorted())
+  const mute = (muted: boolean) => sara.patch(`/conversations/${id}`, { muted })
+  await mute(true)
+  await say(salem, 'وين')
+  expect(await waiting()).toEqual([other])
+  await mute(false)
+  await say(salem, 'رد')
+  expect((await waiting()).toSorted()).toEqual([id, other].toSorted())
 })
 
 test('messages that arrive while reading leave no notification of what was read', async () => {

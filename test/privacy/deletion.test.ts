@@ -317,6 +317,9 @@ describe('deletion that a person asks for', () => {
 describe('export', () => {
   test("contains all that is one's own, and of others only their messages", async () => {
     const { person, friend, companyId, listing, said } = await somebody()
+    const [conversation] = (await person.get('/conversations')).body.items
+    const aside = { muted: true, archived: true, upToSeq: 2 }
+    expect((await person.patch(`/conversations/${conversation.id}`, aside)).status).toBe(200)
     const { status, body, headers } = await person.get('/auth/me/export')
     expect(status).toBe(200)
     expect(headers.get('content-disposition')).toContain('attachment')
@@ -332,7 +335,12 @@ describe('export', () => {
       identity: { id: person.identityId },
       listings: [{ id: listing }],
       reviews: [{ subjectIdentityId: friend.identityId, rating: 2 }],
-      conversations: [{ opened: false, messages: [{ mine: false }, { mine: true, body: said }] }],
+      conversations: [{
+        opened: false,
+        muted: true,
+        archived: true,
+        messages: [{ mine: false }, { mine: true, body: said }],
+      }],
     })
     expect(individual.favorites).toHaveLength(1)
     expect(individual.pictures).toHaveLength(2)

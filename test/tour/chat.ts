@@ -1,4 +1,5 @@
 /** The tour: two people chat, through Realtime and through the gateway, unheard by others. */
+import { isDeepStrictEqual } from 'node:util'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@supabase/supabase-js'
@@ -122,6 +123,20 @@ export async function chat() {
     await ask('POST', '/conversations', again, { status: 422 })
     const { body } = await ask('GET', '/conversations')
     must(body.items[0].id === conversation.id && body.unreadTotal === 1, 'one was to be unread')
+  })
+
+  await step('Mutes and archives it for this side alone', async () => {
+    const at = `/conversations/${conversation.id}`
+    const before = (await ask('GET', at, undefined, { as: buyer })).body
+    const archived = { muted: true, archived: true, upToSeq: 1 }
+    must((await ask('PATCH', at, archived)).body.archived, 'it was to be archived')
+    const list = (await ask('GET', '/conversations?archived=true')).body
+    must(list.items[0].id === conversation.id && list.unreadTotal === 0, 'it was to be put aside')
+    const after = (await ask('GET', at, undefined, { as: buyer })).body
+    must(isDeepStrictEqual(after, before), 'the other side was to learn nothing')
+    await ask('PATCH', at, { archived: true }, { status: 422 })
+    const back = (await ask('PATCH', at, { muted: false, archived: false })).body
+    must(!back.archived && !back.muted && back.unread === 1, 'it was to be back')
   })
 
   await step('Two people chat through Realtime', async () => {

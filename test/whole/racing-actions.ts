@@ -78,6 +78,11 @@ export const actions: Record<string, Action> = {
     body: textMessage('هلا'),
   }),
   read: (_by, _about, talk) => ({ method: 'POST', path: `/conversations/${talk}/read` }),
+  putAside: (_by, _about, talk) => ({
+    method: 'PATCH',
+    path: `/conversations/${talk}`,
+    body: { muted: Math.random() < 0.5, archived: true, upToSeq: 1_000_000 },
+  }),
   favorite: (_by, { listing }) => ({ method: 'POST', path: `/favorites/${listing}` }),
   contact: (_by, { listing }) => ({
     path: `/properties/${listing}/contact`,

@@ -2,7 +2,11 @@
  * The link through Supabase Realtime: the channel of the account for all that comes, a live channel
  * for each joined conversation, where presence and typing are, and REST for what goes.
  */
-import { ConversationStates } from '../../../functions/chat/conversation-states.ts'
+import {
+  ConversationStates,
+  countedUnread,
+  stateOf,
+} from '../../../functions/chat/conversation-states.ts'
 import type {
   ConversationUpdated,
   Message,
@@ -28,7 +32,7 @@ const typingEvery = 2000
 const eventPatience = 2000
 
 /** A conversation as lists have it. */
-type ConversationState = Pick<ConversationUpdated, 'lastMessage' | 'unread'> & {
+type ConversationState = Omit<ConversationUpdated, 'conversationId'> & {
   id: string
   liveTopic: string
 }
@@ -87,8 +91,8 @@ class RealtimeLink implements Link {
   private heard = 0
   /** The name of the account's channel of which an event has said that it is no more. */
   private endedTopic = ''
-  /** What the last check found: when the newest was written, and what would be unread by now. */
-  private newestAt = ''
+  /** What the last check found: when anything last changed, and what would be unread by now. */
+  private changedAt: string | null | undefined
   private unread = 0
   private closed = false
 
@@ -140,7 +144,7 @@ class RealtimeLink implements Link {
           listener: this.listener,
         })
         this.joined.set(conversationId, { live, typedAt: 0 })
-        this.noteState(state, this.states.has(conversationId))
+        this.noteState(state, this.states.of(conversationId) !== undefined)
         return
       } catch (error) {
         const { temporary } = error as ApiError
@@ -189,14 +193,15 @@ class RealtimeLink implements Link {
       return void this.check()
     }
     if (event === 'new_message') {
-      const { message, conversation } = payload as {
+      const { identityId, message, conversation } = payload as {
+        identityId: string
         message: Message
         conversation: ConversationState
       }
       this.listener.message(message)
       // Whoever were kept from one another are not any more.
       this.joined.get(conversation.id)?.live.retryRefused()
-      this.noteState({ ...payload, ...conversation })
+      this.noteState({ ...conversation, identityId })
     } else if (event === 'conversation_updated') {
       const { conversationId, ...state } = payload as ConversationUpdated & ConversationState
       this.noteState({ ...state, id: conversationId })
@@ -213,12 +218,11 @@ class RealtimeLink implements Link {
   }
 
   /** Passes a state on if it is newer, and follows the live channel to its name of now. */
-  private noteState(state: ConversationState & { identityId?: string }, passOn = true): boolean {
-    const { id, lastMessage, unread, liveTopic, identityId } = state
-    const update = { conversationId: id, ...(identityId && { identityId }), lastMessage, unread }
-    const before = this.states.unreadOf(id)
+  private noteState({ id, liveTopic, ...state }: ConversationState, passOn = true): boolean {
+    const update = stateOf({ ...state, conversationId: id })
+    const before = countedUnread(this.states.of(id))
     const isNew = this.states.update(update)
-    if (isNew) this.unread += unread - before
+    if (isNew) this.unread += countedUnread(update) - before
     if (isNew && passOn) this.listener.updated(update)
     this.joined.get(id)?.live.follow(liveTopic)
     return isNew
@@ -268,18 +272,20 @@ class RealtimeLink implements Link {
     if (this.checkAgain) await this.check()
   }
 
-  /** Reads on when the newest is not known, or not as much is unread as was heard of; true if it had to. */
-  private async compareWith({ items: [newest], unreadTotal }: Page): Promise<boolean> {
-    const since = this.newestAt
+  /** Reads on when a change is not known, or not as much is unread as was heard of; true if it had to. */
+  private async compareWith({ items: [newest], unreadTotal, changedAt }: Page): Promise<boolean> {
+    const before = this.changedAt
     // The first is what there was before.
-    const first = since === ''
+    const first = before === undefined
     let missed = newest !== undefined && this.noteState(newest, !first)
-    if (!first && (missed || unreadTotal !== this.unread)) {
-      for (const state of await changesSince(this.client, since)) {
-        if (this.noteState(state) && state.updatedAt > since) missed = true
+    const isKnown = changedAt === null || changedAt === before || this.states.hasChange(changedAt)
+    if (!first && (missed || !isKnown || unreadTotal !== this.unread)) {
+      const since = before ?? ''
+      for (const state of await changesSince(this.client, since, changedAt)) {
+        if (this.noteState(state) && state.changedAt > since) missed = true
       }
     }
-    this.newestAt = newest?.updatedAt ?? 'none'
+    this.changedAt = changedAt
     this.unread = unreadTotal
     return missed
   }

@@ -20,7 +20,8 @@ import { Count, Time } from '../http/route.ts'
 import { Notification } from '../notifications/schemas.ts'
 import { Conversation, Message } from './schemas.ts'
 
-const { lastMessage, unread, liveTopic } = Conversation.shape
+const { lastMessage, unread, muted, archived, changedAt, liveTopic } = Conversation.shape
+const state = { lastMessage, unread, muted, archived, changedAt }
 const conversationId = z.uuid()
 const identityId = z.uuid()
 
@@ -30,8 +31,7 @@ const Updated = schemaOf<ConversationUpdated>()(
   z.strictObject({
     conversationId,
     identityId: identityId.optional().describe('Whose conversation it is.'),
-    lastMessage,
-    unread,
+    ...state,
     liveTopic: liveTopic.optional(),
   }).describe('How a conversation stands now.'),
 )
@@ -105,7 +105,7 @@ const toAccount = {
     id,
     identityId,
     message: Message,
-    conversation: z.strictObject({ id: z.uuid(), lastMessage, unread, liveTopic }).describe(
+    conversation: z.strictObject({ id: z.uuid(), ...state, liveTopic }).describe(
       'How its conversation stands now.',
     ),
     notificationId: z.uuid().optional(),

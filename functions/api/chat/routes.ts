@@ -10,6 +10,7 @@ import {
   acting,
   area,
   body,
+  booleanInQuery,
   Count,
   json,
   Limit,
@@ -17,6 +18,7 @@ import {
   PageQuery,
   route,
   send,
+  Time,
 } from '../http/route.ts'
 import { Conversation, Message } from './schemas.ts'
 
@@ -67,12 +69,23 @@ const list = route({
   method: 'get',
   path: '/',
   summary: 'List my conversations, by newest message',
-  description: 'With `limit=1` it is the cheap look that tells whether anything was missed.',
-  request: { query: PageQuery },
+  description:
+    'Those that are archived only with `archived=true`. With `limit=1` it is the cheap look that ' +
+    'tells whether anything was missed.',
+  request: {
+    query: PageQuery.extend({
+      archived: booleanInQuery('true: those that are archived; else all others.'),
+    }),
+  },
   responses: {
     200: json(
       pageFields(Conversation).extend({
-        unreadTotal: Count.describe('How many messages are unread in all conversations.'),
+        unreadTotal: Count.describe(
+          'How many messages are unread in all conversations that are not archived.',
+        ),
+        changedAt: Time.nullable().describe(
+          'The newest `changedAt` of all conversations, archived ones included; null without one.',
+        ),
         realtimeTopic,
       })
         .openapi('ConversationPage'),
@@ -92,6 +105,39 @@ const get = route({
   description: 'The same record as in the list.',
   errors: ['conversation_not_found'],
   request: { params: OneConversation },
+  responses: { 200: json(Conversation, 'As in the list.') },
+})
+
+const update = route({
+  ...acting,
+  tags,
+  operationId: 'update_conversation',
+  method: 'patch',
+  path: '/{id}',
+  summary: 'Mute or archive one of my conversations',
+  description:
+    'For this side alone: the other never learns of it, and it works across a block. Who archives ' +
+    'names the newest message that was seen: if the other side has written since, it stays in the ' +
+    'list (200 with `archived: false`). Any message brings an archived conversation back, one that ' +
+    'is muted as well only a message of one’s own. My other devices hear of it.',
+  errors: ['conversation_not_found'],
+  request: {
+    params: OneConversation,
+    ...body(
+      z.strictObject({
+        muted: z.boolean().optional().describe('true: no pushes of it; its messages still count.'),
+        archived: z.boolean().optional().describe(
+          'true: out of the list and of `unreadTotal`; false: back.',
+        ),
+        upToSeq: z.int().min(0).max(2_147_483_647).optional().describe(
+          'With `archived: true` alone, and needed there: the newest message that was seen, 0: none.',
+        ),
+      }).refine(
+        ({ archived, upToSeq }) => (archived === true) === (upToSeq !== undefined),
+        { path: ['upToSeq'] },
+      ),
+    ),
+  },
   responses: { 200: json(Conversation, 'As in the list.') },
 })
 
@@ -194,12 +240,17 @@ export const chat = area()
     return sendCreated(c, made, 'conversation')
   })
   .openapi(list, async (c) => {
-    const { cursor, limit } = c.req.valid('query')
-    return send(c, await call(c, 'list_conversations', { pageCursor: cursor, pageSize: limit }))
+    const { archived, cursor, limit } = c.req.valid('query')
+    const args = { archived, pageCursor: cursor, pageSize: limit }
+    return send(c, await call(c, 'list_conversations', args))
   })
   .openapi(get, async (c) => {
     const conversationId = c.req.valid('param').id
     return send(c, await call(c, 'get_conversation', { conversationId }))
+  })
+  .openapi(update, async (c) => {
+    const conversationId = c.req.valid('param').id
+    return send(c, await call(c, 'update_conversation', { conversationId, ...c.req.valid('json') }))
   })
   .openapi(messages, async (c) => {
     const { limit, ...range } = c.req.valid('query')

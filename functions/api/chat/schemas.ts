@@ -64,6 +64,14 @@ export const Conversation = z
     lastMessage: LastMessage.nullable().describe('null: nothing has been written yet.'),
     unread: Count.describe('How many messages this side has not read.'),
     muted: z.boolean().describe('Whether its pushes are off.'),
-    updatedAt: Time.describe('When it last changed; lists are in this order.'),
+    archived: z.boolean().describe(
+      'Whether it is out of the list: until the next message, where it is muted as well until one of ' +
+        'one’s own.',
+    ),
+    updatedAt: Time.describe('When the last message came; lists are in this order.'),
+    changedAt: Time.describe(
+      'When this side of it last changed, also by reading, muting or archiving: of two states the ' +
+        'later is newer.',
+    ),
   })
   .openapi('Conversation', { description: 'A conversation, as one of its two sides sees it.' })

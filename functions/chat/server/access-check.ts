@@ -85,14 +85,7 @@ export async function sendMissedUpdates(
   }))
   const questions = [...byId.values()].map(({ query }) => query)
   for (const missed of await rowsOf<MissedUpdates>('missed_updates', { questions })) {
-    // As in `received` of an account: clients of the gateway have no use for the names of channels.
-    const { accountId, conversationId, identityId, lastMessage, unread } = missed
-    byId.get(accountId)?.account.conversationUpdated({
-      conversationId,
-      identityId,
-      lastMessage,
-      unread,
-    })
+    byId.get(missed.accountId)?.account.conversationUpdated(missed)
   }
 }
 

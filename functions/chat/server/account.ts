@@ -3,7 +3,7 @@
  * of its conversations, their messages, and the end of its rights.
  */
 import type { Refusal } from '../../_shared/refusal.ts'
-import { ConversationStates } from '../conversation-states.ts'
+import { ConversationStates, stateOf } from '../conversation-states.ts'
 import type {
   ConversationUpdated,
   Message,
@@ -21,8 +21,16 @@ import { TopicSubscription } from './topic-subscription.ts'
 type NewMessage = {
   identityId: string
   message: Message
-  conversation: { id: string } & Pick<ConversationUpdated, 'lastMessage' | 'unread'>
+  conversation: { id: string } & Omit<ConversationUpdated, 'conversationId' | 'identityId'>
 }
+
+/** What one has written oneself is an update for the other party only, unless it is more than that. */
+const isOwnMessage = (
+  { lastMessage, unread, changedAt }: ConversationUpdated,
+  known: ConversationUpdated | undefined,
+) =>
+  lastMessage?.mine && lastMessage.createdAt === changedAt &&
+  (!known || known.unread === unread && !known.archived)
 
 export class Account extends TopicSubscription implements FollowedAccount {
   /** In the order in which they came. */
@@ -101,20 +109,17 @@ export class Account extends TopicSubscription implements FollowedAccount {
     return {
       accountId: session?.credentials.caller?.sub,
       seconds: Math.min(seconds, (performance.now() - this.startedAt) / 1000),
-      unread: this.states.unreadCounts(),
     }
   }
 
   protected received(event: string, payload: unknown) {
     if (event === 'new_message') {
       const { identityId, message, conversation } = payload as NewMessage
-      const { id: conversationId, lastMessage, unread } = conversation
       this.sessions.forEach((session) => session.messageStored(message))
-      const isOwn = message.senderIdentityId === identityId
-      this.conversationUpdated({ conversationId, identityId, lastMessage, unread }, isOwn)
+      const { id: conversationId, ...state } = conversation
+      this.conversationUpdated({ ...state, conversationId, identityId })
     } else if (event === 'conversation_updated') {
-      const { conversationId, identityId, lastMessage, unread } = payload as ConversationUpdated
-      this.conversationUpdated({ conversationId, identityId, lastMessage, unread })
+      this.conversationUpdated(payload as ConversationUpdated)
     } else if (event === 'message_read') {
       const { conversationId, identityId, upToSeq } = payload as MessageRead
       const read = { conversationId, identityId, upToSeq }
@@ -129,9 +134,11 @@ export class Account extends TopicSubscription implements FollowedAccount {
     }
   }
 
-  /** Passes on what is new. What one has written oneself is an update for the other party only. */
-  conversationUpdated(update: ConversationUpdated, isOwn = false) {
-    if (this.states.update(update) && !isOwn) {
+  /** Passes on what is new. */
+  conversationUpdated(heard: ConversationUpdated) {
+    const update = stateOf(heard)
+    const known = this.states.of(update.conversationId)
+    if (this.states.update(update) && !isOwnMessage(update, known)) {
       this.sessions.forEach((session) => session.conversationUpdated(update))
     }
   }

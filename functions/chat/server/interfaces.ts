@@ -38,11 +38,7 @@ export interface FollowedAccount {
   conversationUpdated(update: ConversationUpdated): void
 }
 
-export type MissedUpdatesQuery = {
-  accountId?: string
-  seconds: number
-  unread: Record<string, number>
-}
+export type MissedUpdatesQuery = { accountId?: string; seconds: number }
 
 /** A conversation that a session has joined, as the access check sees it. */
 export interface JoinedConversation {

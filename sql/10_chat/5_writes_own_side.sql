@@ -1,0 +1,82 @@
+-- Chat: muting and archiving, which the other side never learns of.
+
+create function private.update_conversation(
+  conversation_id uuid, muted boolean, archived boolean, up_to_seq bigint
+) returns json
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+declare
+  caller_id constant uuid := private.require_identity();
+  own public.participants := private.require_participant(
+    update_conversation.conversation_id, caller_id);
+begin
+  if (archived is true) <> (up_to_seq is not null) then
+    perform private.refuse_field(
+      'upToSeq', case when up_to_seq is null then 'required' else 'unknown' end);
+  end if;
+  -- The lock under which messages get their numbers: none comes between looking and archiving.
+  perform from public.conversations where conversations.id = own.conversation_id
+  for no key update;
+  own := private.require_participant(own.conversation_id, caller_id);
+  if archived and exists (
+    select from public.messages
+    where messages.conversation_id = own.conversation_id and messages.seq > up_to_seq
+      and messages.sender_identity_id <> caller_id
+  ) then
+    archived := false;
+  end if;
+  update public.participants
+  set muted = coalesce(update_conversation.muted, own.muted),
+    archived = coalesce(update_conversation.archived, own.archived),
+    changed_at = private.next_change(own.changed_at)
+  where participants.conversation_id = own.conversation_id
+    and participants.identity_id = own.identity_id
+    and (coalesce(update_conversation.muted, own.muted),
+      coalesce(update_conversation.archived, own.archived)) <> (own.muted, own.archived);
+  return private.conversation_json(own.conversation_id, own.identity_id);
+end
+$$;
+comment on function private.update_conversation is 'See api.update_conversation.';
+
+create function api.update_conversation(
+  conversation_id uuid, muted boolean default null, archived boolean default null,
+  up_to_seq bigint default null
+) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.count_action('reads');
+  return private.update_conversation(conversation_id, muted, archived, up_to_seq);
+end
+$$;
+comment on function api.update_conversation is
+  'Mutes or archives a conversation, or ends that, for the caller''s side alone, and gives it; also '
+  'across a block. Where the other side has written after up_to_seq, the newest message that the '
+  'caller has seen, it is not archived. 404 conversation_not_found.';
+
+create function private.broadcast_own_side() returns trigger
+  language plpgsql
+  security definer -- broadcasts, whoever changes it
+  set search_path = ''
+as $$
+begin
+  -- Across a block, too: it is nobody's but the account's own.
+  perform private.broadcast_to_account(new.account_id, 'conversation_updated',
+    private.conversation_updated_json(new) || jsonb_build_object('identityId', new.identity_id));
+  return null;
+end
+$$;
+comment on function private.broadcast_own_side is
+  'Sends what one side has muted or archived to its own devices.';
+
+-- Of a statement of that alone: a message, which brings back what is archived, has an event of its own.
+create trigger participants_broadcast_own_side
+  after update of muted on public.participants
+  for each row when ((old.muted, old.archived) is distinct from (new.muted, new.archived))
+  execute function private.broadcast_own_side();
+
+grant execute on function private.update_conversation to authenticated;
+grant execute on function api.update_conversation to authenticated;
