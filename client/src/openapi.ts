@@ -18,6 +18,7 @@ export const repeatablePosts: readonly string[] = [
 /** The writes of what belongs to the acting identity, by method and route. */
 export const identityWrites: readonly string[] = [
   'post /conversations',
+  'patch /conversations/{id}',
   'post /conversations/{id}/messages',
   'post /conversations/{id}/read',
   'post /favorites/{propertyId}',
@@ -258,6 +259,7 @@ export interface DeclaredCodes {
   }
   '/conversations/{id}': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/conversations/{id}/messages': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -1212,7 +1214,7 @@ export interface paths {
          * List my conversations, by newest message
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     With `limit=1` it is the cheap look that tells whether anything was missed.
+         *     Those that are archived only with `archived=true`. With `limit=1` it is the cheap look that tells whether anything was missed.
          */
         get: operations["list_conversations"];
         put?: never;
@@ -1248,7 +1250,13 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Mute or archive one of my conversations
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     For this side alone: the other never learns of it, and it works across a block. Who archives names the newest message that was seen: if the other side has written since, it stays in the list (200 with `archived: false`). Any message brings an archived conversation back, one that is muted as well only a message of one’s own. My other devices hear of it.
+         */
+        patch: operations["update_conversation"];
         trace?: never;
     };
     "/conversations/{id}/messages": {
@@ -4148,7 +4156,7 @@ export interface components {
                 documents: {
                     [key: string]: unknown;
                 }[];
-                /** @description With the messages of both sides. */
+                /** @description With the messages of both sides, and whether this one has muted or archived it. */
                 conversations: {
                     [key: string]: unknown;
                 }[];
@@ -4258,18 +4266,30 @@ export interface components {
             unread: number;
             /** @description Whether its pushes are off. */
             muted: boolean;
+            /** @description Whether it is out of the list: until the next message, where it is muted as well until one of one’s own. */
+            archived: boolean;
             /**
              * Format: date-time
-             * @description When it last changed; lists are in this order.
+             * @description When the last message came; lists are in this order.
              */
             updatedAt: string;
+            /**
+             * Format: date-time
+             * @description When this side of it last changed, also by reading, muting or archiving: of two states the later is newer.
+             */
+            changedAt: string;
         };
         ConversationPage: {
             items: components["schemas"]["Conversation"][];
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
-            /** @description How many messages are unread in all conversations. */
+            /** @description How many messages are unread in all conversations that are not archived. */
             unreadTotal: number;
+            /**
+             * Format: date-time
+             * @description The newest `changedAt` of all conversations, archived ones included; null without one.
+             */
+            changedAt: string | null;
             /** @description Name of the private Realtime channel of the account, which carries all that its owner hears; only the server sends there. Opaque, and not for ever: after the event topic_changed, take it from an answer again. */
             realtimeTopic: string;
         };
@@ -7088,6 +7108,14 @@ export interface components {
             /** @description The first message. */
             message?: string;
         };
+        UpdateConversationBody: {
+            /** @description true: no pushes of it; its messages still count. */
+            muted?: boolean;
+            /** @description true: out of the list and of `unreadTotal`; false: back. */
+            archived?: boolean;
+            /** @description With `archived: true` alone, and needed there: the newest message that was seen, 0: none. */
+            upToSeq?: number;
+        };
         SendMessageBody: {
             /**
              * @description Made by the client, the same for every try: a message is stored once.
@@ -8737,6 +8765,8 @@ export interface operations {
                 cursor?: string;
                 /** @description How many items a page has at most. */
                 limit?: number;
+                /** @description true: those that are archived; else all others. */
+                archived?: boolean;
             };
             header?: {
                 /**
@@ -8824,6 +8854,40 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description As in the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+        };
+    };
+    update_conversation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateConversationBody"];
+            };
+        };
         responses: {
             /** @description As in the list. */
             200: {
