@@ -12,7 +12,7 @@ create or replace trigger on_auth_user_signed_in
   for each row when (old.last_sign_in_at is distinct from new.last_sign_in_at)
   execute function private.on_auth_user_signed_in();
 create or replace trigger bound_user_metadata
-  before update of raw_user_meta_data on auth.users
+  before update of raw_user_meta_data, email on auth.users
   for each row execute function private.bound_user_metadata();
 create or replace trigger on_auth_user_deleted
   after delete on auth.users

@@ -13,6 +13,7 @@ export type ErrorCode = ServerCode | 'connection' | 'session_changed'
 type Details = {
   contact_missing: { kinds: string[] }
   identity_type_required: { required: string; actual: string }
+  change_too_soon: { retryAt?: string }
   otp_invalid: { attemptsLeft?: number }
   property_state_conflict: { from: string; allowed: string[] }
   quota_exceeded: { limit: number; used: number }

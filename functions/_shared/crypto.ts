@@ -6,7 +6,7 @@ import { type Bytes, bytesOf, fromBase64, toBase64 } from './bytes.ts'
 import { env } from './env.ts'
 
 /** What a one-time code is for. */
-export type CodePurpose = 'register' | 'reset' | 'delete'
+export type CodePurpose = 'register' | 'reset' | 'delete' | 'change' | 'prove'
 
 const utf8 = new TextEncoder()
 

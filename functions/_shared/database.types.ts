@@ -378,14 +378,14 @@ isOneToOne: true
                   ]
                 },"accounts": {
                   Row: {
-                    "active_identity_id": string | null,"created_at": string,"delete_at": string | null,"email": string | null,"email_proven": boolean,"id": string,"language": string,"live_key": string,"phone": string | null,"status": string,"status_reason": string | null,"suspended_until": string | null,"taken_over_at": string | null,"topic": string
+                    "active_identity_id": string | null,"created_at": string,"delete_at": string | null,"email": string | null,"email_proven": boolean,"id": string,"language": string,"live_key": string,"phone": string | null,"status": string,"status_reason": string | null,"suspended_until": string | null,"taken_over_at": string | null,"topic": string,"unreachable_since": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id": string,"language"?: string,"live_key"?: string,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"topic"?: string
+                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id": string,"language"?: string,"live_key"?: string,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"topic"?: string,"unreachable_since"?: string | null
                   }
                   Update: {
-                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id"?: string,"language"?: string,"live_key"?: string,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"topic"?: string
+                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id"?: string,"language"?: string,"live_key"?: string,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"topic"?: string,"unreachable_since"?: string | null
                   }
                   Relationships: [
                     {
@@ -412,14 +412,14 @@ isOneToOne: false
                   ]
                 },"admin_acts": {
                   Row: {
-                    "account_id": string | null,"act": string,"amount": number | null,"created_at": string,"done_at": string | null,"id": string,"note": string | null,"reason": string | null,"result": string | null,"state": string,"target": string,"to": string | null,"until": string | null,"version": number | null
+                    "account_id": string | null,"act": string,"amount": number | null,"created_at": string,"done_at": string | null,"id": string,"note": string | null,"reason": string | null,"result": string | null,"state": string,"target": string,"to": string | null,"until": string | null,"value": string | null,"version": number | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "account_id"?: string | null,"act": string,"amount"?: number | null,"created_at"?: string,"done_at"?: string | null,"id"?: string,"note"?: string | null,"reason"?: string | null,"result"?: string | null,"state"?: string,"target": string,"to"?: string | null,"until"?: string | null,"version"?: number | null
+                    "account_id"?: string | null,"act": string,"amount"?: number | null,"created_at"?: string,"done_at"?: string | null,"id"?: string,"note"?: string | null,"reason"?: string | null,"result"?: string | null,"state"?: string,"target": string,"to"?: string | null,"until"?: string | null,"value"?: string | null,"version"?: number | null
                   }
                   Update: {
-                    "account_id"?: string | null,"act"?: string,"amount"?: number | null,"created_at"?: string,"done_at"?: string | null,"id"?: string,"note"?: string | null,"reason"?: string | null,"result"?: string | null,"state"?: string,"target"?: string,"to"?: string | null,"until"?: string | null,"version"?: number | null
+                    "account_id"?: string | null,"act"?: string,"amount"?: number | null,"created_at"?: string,"done_at"?: string | null,"id"?: string,"note"?: string | null,"reason"?: string | null,"result"?: string | null,"state"?: string,"target"?: string,"to"?: string | null,"until"?: string | null,"value"?: string | null,"version"?: number | null
                   }
                   Relationships: [
                     {

@@ -60,12 +60,23 @@ export const errors = {
   invoice_not_found: [404, 'الفاتورة غير موجودة', 'Invoice not found'],
   plan_not_found: [404, 'الباقة غير موجودة', 'Plan not found'],
   document_not_found: [404, 'المستند غير موجود', 'Document not found'],
+  change_not_found: [
+    404,
+    'طلب التغيير غير موجود أو انتهت صلاحيته',
+    'The change was not found or has expired',
+  ],
   user_not_found: [404, 'المستخدم غير موجود', 'User not found'],
   route_not_found: [404, 'المسار المطلوب غير موجود', 'Path not found'],
   method_not_allowed: [405, 'طريقة الطلب غير مسموحة', 'Method not allowed'],
   upload_timeout: [408, 'انتهت مهلة رفع الملف، حاول مرة أخرى', 'The upload timed out, try again'],
   email_taken: [409, 'البريد الإلكتروني مسجل بالفعل', 'This email is already registered'],
   phone_taken: [409, 'رقم الهاتف مسجل بالفعل', 'This phone number is already registered'],
+  change_too_soon: [409, 'لا يمكن التغيير الآن، حاول لاحقاً', 'It cannot be changed now, try later'],
+  last_identifier: [
+    409,
+    'لا يمكن حذف وسيلة الدخول الوحيدة لحسابك',
+    'The only way to sign in to your account cannot be removed',
+  ],
   identity_changed: [
     409,
     'تم تغيير الهوية النشطة من جهاز آخر، أعد المحاولة',
@@ -149,6 +160,11 @@ export const errors = {
     'Only images and PDF files can be uploaded',
   ],
   validation_failed: [422, 'يرجى التحقق من البيانات المدخلة', 'Check the information you entered'],
+  identifier_unchanged: [
+    422,
+    'هذا هو رقمك أو بريدك الحالي',
+    'This is your present number or email',
+  ],
   identifier_invalid: [
     422,
     'أدخل بريداً إلكترونياً صحيحاً أو رقم هاتف كويتياً صحيحاً',
@@ -243,6 +259,11 @@ export const errors = {
     503,
     'خدمة الرسائل النصية غير متاحة حالياً',
     'Text messages are not available at the moment',
+  ],
+  mail_not_configured: [
+    503,
+    'خدمة البريد الإلكتروني غير متاحة حالياً',
+    'Mail is not available at the moment',
   ],
   payment_not_configured: [
     503,

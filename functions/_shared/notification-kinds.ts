@@ -21,5 +21,6 @@ export const notificationKinds = [
   'security_login',
   'security_password',
   'security_provider',
+  'security_contact',
   'system',
 ] as const

@@ -21,18 +21,27 @@ export type Tokens = {
 export type SignInDenied = { denied: ErrorCode; reason?: string }
 
 type AuthAnswer = { status: number; body: Record<string, unknown> }
-type AuthRequest = { body?: unknown; token?: string; address?: string }
+type AuthRequest = {
+  body?: unknown
+  token?: string
+  address?: string
+  /** Milliseconds. */
+  patience?: number
+  /** With the header by which Auth answers with its own codes, and not with what our SQL raises. */
+  versioned?: boolean
+}
 
 async function request(
   method: string,
   path: string,
-  { body, token, address }: AuthRequest,
+  // Hashing takes its time when many come at once.
+  { body, token, address, patience = 8000, versioned = true }: AuthRequest,
 ): Promise<AuthAnswer> {
   const headers: Record<string, string> = {
     apikey: env.secretKey,
     'content-type': 'application/json',
-    'x-supabase-api-version': '2024-01-01',
   }
+  if (versioned) headers['x-supabase-api-version'] = '2024-01-01'
   if (token) headers.authorization = `Bearer ${token}`
   // Auth counts by client address; with the secret key it believes ours.
   if (address) headers['sb-forwarded-for'] = address.replace('/64', '')
@@ -41,8 +50,7 @@ async function request(
       method,
       headers,
       body: body === undefined ? undefined : JSON.stringify(body),
-      // Hashing takes its time when many come at once.
-      signal: AbortSignal.timeout(8000),
+      signal: AbortSignal.timeout(patience),
     })
     const text = await response.text()
     return { status: response.status, body: text ? JSON.parse(text) : {} }
@@ -262,16 +270,51 @@ export async function changePassword(
   throw unavailable(answer)
 }
 
+/**
+ * Whether it is the password of the caller, who has neither phone nor email to sign in with. Auth
+ * refuses the present password as a new one, once it is found right: nothing changes.
+ */
+export async function isOwnPassword(
+  token: string,
+  password: string,
+  address: string,
+): Promise<boolean> {
+  if (new TextEncoder().encode(password).length > 72) return false
+  const body = { password, current_password: password }
+  const answer = await request('PUT', '/user', { token, body, address })
+  const code = String(answer.body.code)
+  if (code === 'same_password') return true
+  if (code === 'current_password_invalid' || code === 'weak_password') return false
+  if (answer.status === 401 || answer.status === 403) throw new Refusal('token_invalid')
+  throw unavailable(answer)
+}
+
+/**
+ * Writes a phone or email that was proven; the database has the change (sql/03_accounts), does all that
+ * follows in Auth's transaction, and is asked afterwards what became of it. Auth may commit until ten
+ * seconds after it was asked, and fails where its locks and those of a refresh wait for each other.
+ */
+export async function putContact(userId: string, identifier: Identifier): Promise<void> {
+  const body = { ...identifierFields(identifier), [`${identifier.kind}_confirm`]: true }
+  const put = () =>
+    request('PUT', `/admin/users/${userId}`, { body, patience: 11_000, versioned: false })
+  if ((await put()).status === 500) await put()
+}
+
 /** Sets a password for somebody who proved the account by a code; every session ends. */
 export async function resetPassword(
   userId: string,
   identifier: Identifier,
   password: string,
 ): Promise<void> {
-  await backend('announce_password', { accountId: userId })
+  await backend('announce_password', { accountId: userId, identifier: identifier.value })
   const answer = await requestAgain('PUT', `/admin/users/${userId}`, { body: { password } })
   if (passwordErrors.includes(String(answer.body.code))) throw invalidNewPassword()
-  if (answer.status !== 200 && await isGone(answer, identifier)) {
+  if (
+    answer.status === 404 || answer.status >= 500 &&
+      await backend('account_with', { identifier: identifier.value }) !== userId
+  ) {
+    // Deleted, or it has another phone or email by now.
     throw new Refusal('otp_invalid', { attemptsLeft: 0 })
   }
   if (answer.status !== 200) throw unavailable(answer)

@@ -5,6 +5,7 @@ import type { ApiEnv } from '../_shared/context.ts'
 import { env } from '../_shared/env.ts'
 import { isAllowedOrigin } from '../_shared/origins.ts'
 import { providerNamed } from '../payments/configured-providers.ts'
+import { contact } from './accounts/routes-contact.ts'
 import { passwords } from './accounts/routes-passwords.ts'
 import { registration } from './accounts/routes-registration.ts'
 import { settings } from './accounts/routes-settings.ts'
@@ -99,7 +100,9 @@ app.use(authenticate)
 
 app.route('/', service)
 app.route('/admin', admin)
-for (const part of [registration, signingIn, social, passwords, accounts]) app.route('/auth', part)
+for (const part of [registration, signingIn, social, passwords, contact, accounts]) {
+  app.route('/auth', part)
+}
 app.route('/auth', accountExport)
 app.route('/auth', documents)
 app.route('/blocks', blocks)

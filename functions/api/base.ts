@@ -7,7 +7,7 @@ import { errors } from '../_shared/errors.ts'
 import { fetchService } from '../_shared/http-client.ts'
 import { withTimeout } from '../_shared/timeout.ts'
 import { paymentState } from '../payments/configured-providers.ts'
-import { smsAsWanted, smsState } from './accounts/codes.ts'
+import { smsAsWanted, smsState } from '../_shared/messages.ts'
 import { area, json, rarelyChanged, route, send, withoutToken } from './http/route.ts'
 
 const tags = ['service']

@@ -1,7 +1,7 @@
 /** The export of an account: everything that it owns. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../_shared/db.ts'
-import { emailProven, IdentityRecord, User } from './accounts/schemas.ts'
+import { IdentityRecord, User } from './accounts/schemas.ts'
 import { area, json, mine, route, send, Time } from './http/route.ts'
 import { Property } from './properties/schemas.ts'
 
@@ -10,10 +10,10 @@ const records = (about: string) => z.array(z.looseObject({})).describe(about)
 const Export = z
   .object({
     exportedAt: Time.describe('The moment that it shows.'),
-    user: User.omit({ providers: true }).extend({ emailProven })
-      .describe('The account, without its ways to sign in.'),
+    user: User.omit({ providers: true }).describe('The account, without its ways to sign in.'),
     signInProviders: records('Ways to sign in at Auth, with what each said of the person.'),
     metadata: z.looseObject({}).describe('What Auth keeps of what the person or a provider said.'),
+    contactChanges: records('Changes of phone and email of the last 72 hours, and resets.'),
     settings: z.looseObject({}).describe('As `GET /settings` has them.'),
     sessions: z.array(z.object({
       createdAt: Time.nullable(),

@@ -13,6 +13,7 @@ import { env } from '../_shared/env.ts'
 import { ensureDecoy } from '../_shared/supabase-auth.ts'
 import { compareFilesAndRows, removeUnusedFiles } from './files.ts'
 import { lookUpPayments, lookUpRefunds } from './payments.ts'
+import { sendContactMessages } from './messages.ts'
 import { sendPushes } from './push.ts'
 
 /**
@@ -22,6 +23,7 @@ import { sendPushes } from './push.ts'
 const sqlJobs: BackendFunction[] = [
   'delete_due_accounts',
   'tell_of_stopped_deletions',
+  'give_up_unreachable_accounts',
   'end_suspensions',
   'expire_licences',
   'expire_invoices',
@@ -73,6 +75,7 @@ const frequentJobs: Record<string, () => Promise<number>> = {
   fan_out_listing_events: () => untilDone('fan_out_listing_events'),
   retry_deferred_notifications: () => untilDone('retry_deferred_notifications'),
   send_pushes: sendPushes,
+  send_contact_messages: sendContactMessages,
   revoke_apple: revokeAppleTokens,
 }
 

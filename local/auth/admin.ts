@@ -129,6 +129,7 @@ async function createUser(context: Context, request: AuthRequest): Promise<Answe
       const provider = email ? 'email' : 'phone'
       await writeAudit(context, tx, admin, 'user_signedup', { ...auditTraits(user), provider })
       await applyChanges(tx, user, { ...params, role: params.role || 'authenticated' }, ban)
+      await confirm(tx, user, params)
       return (await findUser(tx, user.id))!
     })
     return { status: 200, body: userJson(user) }
@@ -197,6 +198,8 @@ async function changeUser(context: Context, request: AuthRequest, user: User): P
   }
   try {
     const changed = await transaction(context.pool, async (tx) => {
+      // The flags of confirmation before what they confirm.
+      await confirm(tx, user, params)
       if (hash !== undefined) await setPassword(tx, user, hash)
       if (email) {
         const data = { email, email_verified: params.email_confirm }
@@ -226,6 +229,11 @@ async function changeUser(context: Context, request: AuthRequest, user: User): P
   }
 }
 
+async function confirm(tx: Tx, user: User, params: Params) {
+  if (params.email_confirm) await confirmEmail(tx, user)
+  if (params.phone_confirm) await confirmPhone(tx, user)
+}
+
 /** The changes that creating and updating a user have in common. */
 async function applyChanges(tx: Tx, user: User, params: Params, ban: string | null | undefined) {
   if (params.role) await updateUser(tx, user, { role: params.role.trim() })
@@ -233,8 +241,6 @@ async function applyChanges(tx: Tx, user: User, params: Params, ban: string | nu
     const metadata = mergeMetadata(user.raw_app_meta_data, params.app_metadata)
     await updateUser(tx, user, { raw_app_meta_data: metadata })
   }
-  if (params.email_confirm) await confirmEmail(tx, user)
-  if (params.phone_confirm) await confirmPhone(tx, user)
   if (ban !== undefined) await updateUser(tx, user, { banned_until: ban })
 }
 

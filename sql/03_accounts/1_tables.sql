@@ -21,6 +21,7 @@ create table public.accounts (
   status_reason text,
   suspended_until timestamptz,
   delete_at timestamptz,
+  unreachable_since timestamptz,
   active_identity_id uuid,
   topic uuid not null default gen_random_uuid(),
   live_key uuid not null default gen_random_uuid(),
@@ -31,7 +32,10 @@ create table public.accounts (
   constraint accounts_deletion_says_when check (
     (status = 'deletion_requested') = (delete_at is not null)
   ),
-  constraint accounts_is_reachable check (status = 'deleted' or coalesce(email, phone) is not null)
+  constraint accounts_is_reachable check (
+    status = 'deleted' or coalesce(email, phone) is not null or unreachable_since is not null
+  ),
+  constraint accounts_unproven_email_stands_alone check (email_proven or email is null or phone is null)
 );
 comment on table public.accounts is
   'A person''s sign-in; one for each user of Auth. Stays: money and what was written to others '
@@ -50,6 +54,9 @@ comment on column public.accounts.status is
 comment on column public.accounts.status_reason is
   'Why it is suspended or banned; shown to the person.';
 comment on column public.accounts.delete_at is 'When a requested deletion is carried out.';
+comment on column public.accounts.unreachable_since is
+  'Since when it has neither phone nor email: somebody else has proven its email. Without a provider '
+  'either, nobody can sign in, and after 14 days its deletion is requested.';
 comment on column public.accounts.active_identity_id is
   'The identity it acts as; null when that was suspended or closed, until the next switch, sign-in '
   'or refresh.';
@@ -63,6 +70,8 @@ comment on column public.accounts.live_key is
 create unique index accounts_email_key on public.accounts (email) where email is not null;
 create unique index accounts_phone_key on public.accounts (phone) where phone is not null;
 create index accounts_delete_at_idx on public.accounts (delete_at) where delete_at is not null;
+create index accounts_unreachable_since_idx on public.accounts (unreachable_since)
+  where unreachable_since is not null;
 create index accounts_suspended_until_idx on public.accounts (suspended_until)
   where suspended_until is not null;
 

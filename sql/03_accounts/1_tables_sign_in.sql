@@ -38,13 +38,77 @@ create index email_claims_claimed_at_idx on private.email_claims (claimed_at);
 alter table private.email_claims enable row level security;
 create policy "nobody but functions of their owner" on private.email_claims using (false);
 
+create table private.contact_changes (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  session_id uuid,
+  act text not null
+    constraint contact_changes_act_is_known
+      check (act in ('change', 'removal', 'reset', 'undo', 'set')),
+  kind text not null constraint contact_changes_kind_is_known check (kind in ('phone', 'email')),
+  value text,
+  old_value text,
+  other_value text,
+  closes jsonb,
+  proven_at timestamptz,
+  done_at timestamptz,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null default now() + interval '1 hour'
+);
+comment on table private.contact_changes is
+  'Changes of an account''s phone or email: begun, proven by a code, done, and resets. What is done '
+  'stands for 72 hours, for which it holds the other one and can be undone. Cleaned by '
+  'private.purge_codes.';
+comment on column private.contact_changes.session_id is
+  'Where it was begun, with which it ends; null: an admin set it, or a reset undid it.';
+comment on column private.contact_changes.act is
+  'change, removal; reset (of the password, by a code to this kind); undo (by a reset) and set (by an '
+  'admin) are gone when they are done.';
+comment on column private.contact_changes.value is 'The new one; null for none.';
+comment on column private.contact_changes.old_value is 'What was there and was proven.';
+comment on column private.contact_changes.other_value is
+  'Of the account then, proven, of the other kind.';
+comment on column private.contact_changes.closes is
+  'Accounts that lost this email by it and have nothing left: {listings} of each.';
+comment on column private.contact_changes.proven_at is
+  'When its code was used: Auth is told, for ten minutes.';
+comment on column private.contact_changes.expires_at is 'An hour, or 72 from when it is done.';
+create unique index contact_changes_open_key on private.contact_changes (account_id, kind)
+  where done_at is null;
+create index contact_changes_account_idx on private.contact_changes (account_id, done_at);
+create index contact_changes_expires_idx on private.contact_changes (expires_at);
+alter table private.contact_changes enable row level security;
+create policy "nobody but functions of their owner" on private.contact_changes using (false);
+
+create table private.contact_messages (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  sent_to text not null,
+  body text not null,
+  tries integer not null default 0,
+  due_at timestamptz not null default now(),
+  created_at timestamptz not null default now()
+);
+comment on table private.contact_messages is
+  'SMS and mails of changed phones and emails that are to be sent, without the new one and without a '
+  'link; tried for a day. Cleaned by private.purge_codes.';
+comment on column private.contact_messages.sent_to is 'A phone or email that the account had or has.';
+comment on column private.contact_messages.due_at is 'When it is tried, or tried again.';
+create index contact_messages_account_idx on private.contact_messages (account_id);
+create index contact_messages_due_idx on private.contact_messages (due_at);
+create index contact_messages_created_at_idx on private.contact_messages (created_at);
+alter table private.contact_messages enable row level security;
+create policy "nobody but functions of their owner" on private.contact_messages using (false);
+
 create table private.codes (
   id uuid primary key default gen_random_uuid(),
   purpose text not null
-    constraint codes_purpose_is_known check (purpose in ('register', 'reset', 'delete')),
+    constraint codes_purpose_is_known
+      check (purpose in ('register', 'reset', 'delete', 'change', 'prove')),
   identifier text not null,
   registration_id uuid references private.registrations (id) on delete cascade,
   reset_id uuid,
+  change_id uuid references private.contact_changes (id) on delete cascade,
   account_id uuid references public.accounts (id) on delete cascade,
   hmac bytea not null,
   requested_by bytea,
@@ -56,12 +120,16 @@ create table private.codes (
 );
 comment on table private.codes is
   'One-time codes: a short life, few tries, one use. Cleaned by private.purge_codes.';
-comment on column private.codes.purpose is 'register, reset or delete; a code serves one of them.';
+comment on column private.codes.purpose is
+  'register, reset, delete, change (who is signed in may change phone or email) or prove (a new phone '
+  'or email); a code serves one of them.';
 comment on column private.codes.identifier is 'The phone or email it was sent to.';
 comment on column private.codes.registration_id is 'The registration it belongs to (register).';
 comment on column private.codes.reset_id is
   'What password/forgot answered with (reset): whoever names it (resetId) asked for the code.';
-comment on column private.codes.hmac is 'HMAC-SHA256 of purpose, identifier and code.';
+comment on column private.codes.change_id is 'The change of phone or email that it proves (prove).';
+comment on column private.codes.hmac is
+  'HMAC-SHA256 of purpose, identifier (the change, where it is of one) and code.';
 comment on column private.codes.requested_by is
   'The address that asked for it, as private.address_mark of the identifier; null if unknown.';
 comment on column private.codes.tries is
@@ -70,6 +138,7 @@ comment on column private.codes.unknown_tries is 'Wrong guesses by everybody els
 comment on column private.codes.replaced is 'A newer code took its place.';
 create index codes_identifier_idx on private.codes (identifier, purpose, created_at desc);
 create index codes_registration_idx on private.codes (registration_id);
+create index codes_change_idx on private.codes (change_id);
 create index codes_account_idx on private.codes (account_id);
 create index codes_created_at_idx on private.codes (created_at);
 alter table private.codes enable row level security;
@@ -142,6 +211,7 @@ create table private.announced_passwords (
   id uuid primary key default gen_random_uuid(),
   account_id uuid not null,
   session_id uuid,
+  identifier text,
   expires_at timestamptz not null default now() + interval '15 seconds'
 );
 comment on table private.announced_passwords is
@@ -149,6 +219,8 @@ comment on table private.announced_passwords is
   'writes none without. Cleaned by private.purge_social_tokens.';
 comment on column private.announced_passwords.session_id is
   'Whose session it is set in, which stays; null where a code is the proof and every session ends.';
+comment on column private.announced_passwords.identifier is
+  'Where that code was sent, which has to be the account''s still; null in a session.';
 comment on column private.announced_passwords.expires_at is
   '15 seconds: Auth may take ten.';
 create index announced_passwords_account_idx on private.announced_passwords (account_id);

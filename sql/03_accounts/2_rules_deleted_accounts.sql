@@ -8,7 +8,7 @@ as $$
 begin
   update public.accounts
   set email = null, phone = null, email_proven = false, status = 'deleted', status_reason = null,
-      suspended_until = null, delete_at = null, active_identity_id = null
+      suspended_until = null, delete_at = null, unreachable_since = null, active_identity_id = null
   where accounts.id = anonymise_account.account_id;
   update public.individual_profiles
   set full_name = null, avatar_url = null, last_sign_in_at = '-infinity'

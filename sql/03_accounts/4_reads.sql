@@ -14,6 +14,7 @@ begin
       'user', json_build_object(
         'id', accounts.id,
         'email', accounts.email,
+        'emailProven', accounts.email_proven,
         'phone', accounts.phone,
         'fullName', individual_profiles.full_name,
         'avatarUrl', individual_profiles.avatar_url,

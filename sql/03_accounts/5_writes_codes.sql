@@ -5,7 +5,7 @@
 
 create function private.add_code(
   purpose text, identifier text, hmac text, requested_by bytea, registration_id uuid,
-  account_id uuid, is_named boolean, reset_id uuid default null
+  account_id uuid, is_named boolean, reset_id uuid default null, change_id uuid default null
 ) returns void
   language plpgsql
   security definer -- writes a closed table
@@ -14,13 +14,15 @@ as $$
 begin
   update private.codes set replaced = true
   where codes.identifier = add_code.identifier and codes.purpose = add_code.purpose
-    and codes.registration_id is not distinct from add_code.registration_id
+    and (codes.registration_id, codes.change_id)
+      is not distinct from (add_code.registration_id, add_code.change_id)
     and (is_named or codes.requested_by = add_code.requested_by)
     and not codes.replaced;
   insert into private.codes
-    (purpose, identifier, hmac, requested_by, registration_id, account_id, reset_id)
+    (purpose, identifier, hmac, requested_by, registration_id, account_id, reset_id, change_id)
   values
-    (purpose, identifier, decode(hmac, 'hex'), requested_by, registration_id, account_id, reset_id);
+    (purpose, identifier, decode(hmac, 'hex'), requested_by, registration_id, account_id, reset_id,
+      change_id);
 end
 $$;
 comment on function private.add_code is
@@ -60,7 +62,9 @@ begin
   else
     select accounts.id into account from public.accounts
     where accounts.id = holder and private.may_act(accounts)
-      and (purpose = 'reset' or holder = request_code.account_id);
+      and (purpose = 'reset' or holder = request_code.account_id)
+      -- Who only registered an email proves nothing by it.
+      and (purpose <> 'change' or accounts.phone = identifier or accounts.email_proven);
   end if;
   if purpose = 'reset' then
     -- Requests of one address are one attempt, also where one of them comes too soon.
@@ -99,7 +103,7 @@ $$;
 comment on function private.request_code is
   'A new code for a registration or an account, or {error}: raising would take the count back. An '
   'unknown identifier gets a code too, which is never sent. account_id: who is signed in, for a '
-  'deletion. resetId names the attempt to reset a password, whether or not there is an account.';
+  'deletion or a change. resetId names the attempt to reset a password, whether or not there is an account.';
 
 create function private.same_bytes(a bytea, b bytea) returns boolean
   language sql
@@ -113,7 +117,7 @@ comment on function private.same_bytes is 'Equality in constant time.';
 
 create function private.verify_code(
   purpose text, identifier text, hmac text, address text, address_hash text,
-  registration_id uuid default null, reset_id uuid default null
+  registration_id uuid default null, reset_id uuid default null, change_id uuid default null
 ) returns jsonb
   language plpgsql
   security definer -- for guests: reads and writes closed tables
@@ -152,7 +156,8 @@ begin
       from private.codes
       cross join lateral (select coalesce(
         codes.registration_id = verify_code.registration_id
-        or codes.reset_id = verify_code.reset_id, false) as named) as attempt
+        or codes.reset_id = verify_code.reset_id
+        or codes.change_id = verify_code.change_id, false) as named) as attempt
     ) as codes
     left join private.registrations on registrations.id = codes.registration_id
     where codes.identifier = verify_code.identifier and codes.purpose = verify_code.purpose
@@ -160,6 +165,7 @@ begin
       and codes.created_at > now() - terms.attempt_life
       and (verify_code.registration_id is null
         or codes.registration_id = verify_code.registration_id)
+      and codes.change_id is not distinct from verify_code.change_id
   ) as sent;
 
   -- Counted as wrong before it is compared, and not compared when it is one too many.
@@ -228,7 +234,7 @@ comment on function private.verify_code is
   'Tries a code: returns the used code with what it was for, or {error}. A guess uses up a try of '
   'every open code that it was compared with and did not match; a wrong one counts for the '
   'identifier and the address, or where no code is alive for the address only. An attempt that is '
-  'named (registration_id, reset_id) is tried also where the address is used up.';
+  'named (registration_id, reset_id, change_id) is tried also where the address is used up.';
 
 create function private.release_code(code_id uuid) returns void
   language sql
@@ -240,32 +246,6 @@ $$;
 comment on function private.release_code is
   'Makes a code usable again whose use failed through no fault of the caller.';
 
-create function private.finish_reset(account_id uuid, identifier text) returns void
-  language plpgsql
-  security definer -- writes closed tables
-  set search_path = ''
-as $$
-declare
-  account constant public.accounts := private.lock_account_exclusively(account_id);
-begin
-  -- Other addresses may have asked as well: their codes set no password any more.
-  update private.codes set replaced = true
-  where codes.account_id = finish_reset.account_id and codes.purpose = 'reset'
-    and codes.used_at is null;
-  if account.email is distinct from identifier then
-    return;
-  end if;
-  update public.accounts set email_proven = true, taken_over_at = null
-  where accounts.id = finish_reset.account_id;
-  if not account.email_proven then
-    perform private.suspend_unproven_past(account_id);
-  end if;
-end
-$$;
-comment on function private.finish_reset is
-  'After a reset by email that email is proven; the first time, what was published before is '
-  'paused.';
-
 grant execute on function
-  private.request_code, private.verify_code, private.release_code, private.finish_reset
+  private.request_code, private.verify_code, private.release_code
   to backend;

@@ -17,7 +17,8 @@ $$;
 comment on function private.count_registration is
   'Counts a registration for its address, or {error}; with the rate for the headers.';
 
-create function private.taken_error(code text, address text) returns jsonb
+create function private.taken_error(code text, address text, path text default 'identifier')
+  returns jsonb
   language plpgsql
   set search_path = ''
 as $$
@@ -25,7 +26,7 @@ begin
   -- It says who has an account: one such answer counts as five registrations.
   perform private.count_hits('{register_address}', array[address]) from generate_series(1, 4);
   return jsonb_build_object('error', jsonb_build_object('code', code, 'detail', jsonb_build_object(
-    'fields', jsonb_build_array(jsonb_build_object('path', 'identifier', 'code', code)))));
+    'fields', jsonb_build_array(jsonb_build_object('path', path, 'code', code)))));
 end
 $$;
 comment on function private.taken_error is 'The {error} of a registration whose identifier has an account.';

@@ -89,7 +89,7 @@ as $$
   insert into private.apple_tokens (account_id, client_id, sealed_token)
   values (keep_apple_token.account_id, keep_apple_token.client_id, keep_apple_token.sealed_token)
   on conflict on constraint apple_tokens_pkey do update
-  set sealed_token = excluded.sealed_token
+  set sealed_token = excluded.sealed_token, revoke_at = null, tries = 0
 $$;
 comment on function private.keep_apple_token is 'Keeps the newest refresh token of an account.';
 

@@ -51,32 +51,6 @@ $$;
 comment on function private.on_auth_user_created is
   'Makes account, profile and identity in the transaction that makes the user: all or none.';
 
-create function private.on_auth_user_changed() returns trigger
-  language plpgsql
-  security definer -- Auth's role may not write here
-  set search_path = ''
-as $$
-begin
-  if new.deleted_at is not null then
-    perform private.anonymise_account(new.id);
-    return new;
-  end if;
-  update public.accounts
-  set email = lower(nullif(new.email, '')), phone = '+' || nullif(new.phone, ''),
-      email_proven = accounts.email_proven
-        and accounts.email is not distinct from lower(nullif(new.email, ''))
-  where accounts.id = new.id and accounts.status <> 'deleted';
-  if new.email is distinct from old.email then
-    -- check_auth_identity takes out what is no longer the account's.
-    update auth.identities set identity_data = identities.identity_data
-    where identities.user_id = new.id and identities.provider not in ('email', 'phone');
-  end if;
-  return new;
-end
-$$;
-comment on function private.on_auth_user_changed is
-  'Copies email and phone from Auth, and forgets a user that Auth only marks as deleted.';
-
 create function private.on_auth_user_signed_in() returns trigger
   language plpgsql
   security definer -- Auth's role may not write here
@@ -95,6 +69,7 @@ comment on function private.on_auth_user_signed_in is
 
 create function private.bound_user_metadata() returns trigger
   language plpgsql
+  security definer -- calls what Auth's role may not
   set search_path = ''
 as $$
 begin
@@ -102,11 +77,13 @@ begin
   if octet_length(new.raw_user_meta_data::text) > 16384 then
     new.raw_user_meta_data := old.raw_user_meta_data;
   end if;
+  new.raw_user_meta_data := private.own_metadata(new.raw_user_meta_data, new.email);
   return new;
 end
 $$;
 comment on function private.bound_user_metadata is
-  'Keeps what people write about themselves at Auth small: Auth reads all of it at every sign-in.';
+  'Keeps what people write about themselves at Auth small, as Auth reads all of it at every sign-in, '
+  'and without an email that is not theirs.';
 
 create function private.on_auth_user_deleted() returns trigger
   language plpgsql
@@ -149,6 +126,19 @@ comment on function private.check_auth_identity is
   'A provider is linked only to the account that has the email of a sign-in which the facade has '
   'announced: 401 social_token_invalid. What a provider says of another email is not kept.';
 
+create function private.overwrite_password(account_id uuid) returns void
+  language sql
+  security definer -- writes a table of Auth
+  set search_path = ''
+as $$
+  -- A hash of random bytes and not null, to which Auth would answer faster.
+  update auth.users
+  set encrypted_password = extensions.crypt(
+    encode(extensions.gen_random_bytes(32), 'hex'), extensions.gen_salt('bf', 10))
+  where users.id = overwrite_password.account_id
+$$;
+comment on function private.overwrite_password is 'Replaces a password by one that nobody knows.';
+
 create function private.on_auth_identity_linked() returns trigger
   language plpgsql
   security definer -- Auth's role may not write here
@@ -165,11 +155,8 @@ begin
   end if;
   -- Anybody may have registered this email. Now its owner has come, and what opened the account
   -- until now opens it no more. The user first, then sessions, then the account, as signing in and
-  -- refreshing lock them. A hash of random bytes and not null, to which Auth would answer faster.
-  update auth.users
-  set encrypted_password = extensions.crypt(
-    encode(extensions.gen_random_bytes(32), 'hex'), extensions.gen_salt('bf', 10))
-  where users.id = account.id;
+  -- refreshing lock them.
+  perform private.overwrite_password(account.id);
   perform private.lock_sessions(account.id);
   perform private.lock_dependents(account.id, array(
     select identities.id from public.identities where identities.account_id = account.id
@@ -179,6 +166,10 @@ begin
   delete from private.codes
   where codes.account_id = account.id or codes.identifier = account.email;
   delete from private.known_addresses where known_addresses.account_id = account.id;
+  delete from private.contact_changes where contact_changes.account_id = account.id;
+  delete from auth.identities
+  where identities.user_id = account.id and identities.id <> new.id
+    and identities.provider not in ('email', 'phone');
   update public.accounts set email_proven = true, taken_over_at = clock_timestamp()
   where accounts.id = account.id;
   -- And those of whoever was signing in meanwhile and had locked the account before us.
@@ -191,7 +182,7 @@ end
 $$;
 comment on function private.on_auth_identity_linked is
   'The first provider sign-in with a verified email proves it: the old password, sessions, '
-  'devices, codes and known addresses go, what was published before is paused, and the '
+  'devices, codes, known addresses and other providers go, what was published before is paused, and the '
   'owner is told, in the transaction that links the provider.';
 
 create function private.tell_of_new_provider() returns trigger

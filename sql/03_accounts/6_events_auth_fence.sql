@@ -3,17 +3,19 @@
 --
 -- These fences are for Auth itself (its session user). SQL passes, and notifies.
 
-create function private.announce_password(account_id uuid, session_id uuid default null)
-  returns void
+create function private.announce_password(
+  account_id uuid, session_id uuid default null, identifier text default null
+) returns void
   language sql
   security definer -- writes a closed table
   set search_path = ''
 as $$
-  insert into private.announced_passwords (account_id, session_id)
-  values (announce_password.account_id, announce_password.session_id)
+  insert into private.announced_passwords (account_id, session_id, identifier)
+  values (announce_password.account_id, announce_password.session_id, announce_password.identifier)
 $$;
 comment on function private.announce_password is
-  'A new password comes at Auth: in the name of this session, or by a code where there is none.';
+  'A new password comes at Auth: in the name of this session, or by a code that was sent to this phone '
+  'or email.';
 
 create function private.account_bits(account_id uuid) returns bigint
   language sql
@@ -47,25 +49,45 @@ create function private.check_password_at_auth() returns trigger
   security definer -- Auth's role may not read here
   set search_path = ''
 as $$
+declare
+  account public.accounts;
+  announced private.announced_passwords;
 begin
-  if session_user = 'supabase_auth_admin' and not exists (
-    select from private.announced_passwords as announced
-    where announced.account_id = new.id and announced.expires_at > clock_timestamp()
-  ) then
+  if session_user <> 'supabase_auth_admin' then
+    return new;
+  end if;
+  select * into account from public.accounts where accounts.id = new.id;
+  select passwords.* into announced from private.announced_passwords as passwords
+  where passwords.account_id = new.id and passwords.expires_at > clock_timestamp()
+  order by passwords.identifier is null or passwords.identifier in (account.phone, account.email) desc
+  limit 1;
+  if announced.id is null then
     perform private.refuse_password(new.id);
+  elsif announced.identifier not in (coalesce(account.phone, ''), coalesce(account.email, '')) then
+    raise exception using errcode = 'PT409', message =
+      'The code was sent to a phone or email that the account has no more.';
+  elsif announced.identifier = account.email and not account.email_proven then
+    -- What the account did before will be paused (finish_reset), after its sessions have ended.
+    perform private.lock_sessions(account.id);
+    perform private.lock_dependents(account.id, array(
+      select identities.id from public.identities where identities.account_id = account.id
+    ), false);
   end if;
   return new;
 end
 $$;
 comment on function private.check_password_at_auth is
-  'Refuses a new password that nobody has announced. Auth writes it with the columns of its codes; '
-  'the hash of the same password it writes alone.';
+  'Refuses a new password that nobody has announced, or by a code to what is no longer the account''s. '
+  'Auth writes it with the columns of its codes; the hash of the same password it writes alone.';
 
-create function private.take_announced_password(account_id uuid) returns boolean
+create function private.take_announced_password(account_id uuid)
+  returns private.announced_passwords
   language plpgsql
   security definer -- reads Auth's sessions and writes a closed table
   set search_path = ''
 as $$
+declare
+  taken private.announced_passwords;
 begin
   -- Auth has ended all sessions but that of the caller by now, and after a reset all.
   delete from private.announced_passwords
@@ -81,12 +103,13 @@ begin
     order by announced.expires_at desc
     limit 1
     for update skip locked
-  );
-  return found;
+  )
+  returning * into taken;
+  return taken;
 end
 $$;
 comment on function private.take_announced_password is
-  'Whether a new password is one that was announced, by the sessions that are left at the commit.';
+  'The announcement of a new password, by the sessions that are left at the commit; null: none.';
 
 create function private.report_refused_password() returns bigint
   language plpgsql
@@ -112,21 +135,5 @@ end
 $$;
 comment on function private.report_refused_password is
   'Job: notifies the account, and the admins, of a password that was refused at Auth.';
-
-create function private.check_contact_at_auth() returns trigger
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  if session_user = 'supabase_auth_admin' and new.deleted_at is null
-    and (new.email, new.phone) is distinct from (old.email, old.phone) then
-    raise exception using errcode = 'PT409', message =
-      'Email and phone are not changed at Auth: nobody has proven the new one.';
-  end if;
-  return new;
-end
-$$;
-comment on function private.check_contact_at_auth is
-  'Refuses another email or phone at Auth: no route changes them yet.';
 
 grant execute on function private.announce_password, private.report_refused_password to backend;

@@ -111,9 +111,73 @@ as $$
     + private.purge('private.email_claims', 'claimed_at', '1 hour')
     + private.purge('private.codes', 'created_at', '1 day')
     + private.purge('private.sms_sent', 'hour', '2 days')
+    + private.purge('private.contact_changes', 'expires_at', '0')
+    + private.purge('private.contact_messages', 'created_at', '1 day')
 $$;
 comment on function private.purge_codes is
-  'Job: deletes old registrations, claims, codes and counts of SMS.';
+  'Job: deletes old registrations, claims, codes, counts of SMS, changes of phone and email and '
+  'messages of these.';
+
+create function private.take_contact_messages(sms_per_day integer) returns jsonb
+  language plpgsql
+  security definer -- writes closed tables
+  set search_path = ''
+as $$
+declare
+  this_hour constant timestamptz := date_trunc('hour', clock_timestamp());
+  taken jsonb;
+  sms integer;
+begin
+  with due as (
+    select messages.id from (
+      select contact_messages.id, contact_messages.due_at,
+        contact_messages.sent_to like '+%' as is_sms,
+        row_number() over (
+          partition by contact_messages.sent_to like '+%' order by contact_messages.due_at
+        ) as nth
+      from private.contact_messages where contact_messages.due_at <= now()
+    ) as messages
+    -- Whatever has to be sent, SMS_PER_DAY is kept: the rest waits for the next day.
+    where not messages.is_sms or sms_per_day = 0 or messages.nth <= sms_per_day - (
+      select coalesce(sum(sms_sent.sent), 0) from private.sms_sent
+      where sms_sent.hour >= date_trunc('day', this_hour, 'Asia/Kuwait')
+    )
+    order by messages.due_at
+    limit 20
+  ), locked as (
+    select contact_messages.id from private.contact_messages
+    join due on due.id = contact_messages.id
+    for update of contact_messages skip locked
+  ), tried as (
+    -- A worker may die with them: they are tried again later and later, for a day.
+    update private.contact_messages
+    set tries = contact_messages.tries + 1,
+        due_at = now() + least(power(2, contact_messages.tries), 60) * interval '1 minute'
+    from locked where contact_messages.id = locked.id
+    returning contact_messages.id, contact_messages.sent_to, contact_messages.body
+  )
+  select
+    coalesce(jsonb_agg(jsonb_build_object(
+      'id', tried.id, 'to', tried.sent_to, 'body', tried.body)), '[]'),
+    count(*) filter (where tried.sent_to like '+%')
+  into taken, sms from tried;
+  insert into private.sms_sent (hour, sent) select this_hour, sms where sms > 0
+  on conflict on constraint sms_sent_pkey do update set sent = sms_sent.sent + excluded.sent;
+  return taken;
+end
+$$;
+comment on function private.take_contact_messages is
+  'Job: messages about changed phones and emails to be sent now, each given to one worker; an SMS '
+  'counts for SMS_PER_DAY and for nothing else.';
+
+create function private.finish_contact_message(id uuid) returns void
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  delete from private.contact_messages where contact_messages.id = finish_contact_message.id
+$$;
+comment on function private.finish_contact_message is 'Deletes a message that was sent.';
 
 create function private.purge_idempotency_keys() returns bigint
   language sql
@@ -147,6 +211,7 @@ comment on function private.purge_social_tokens is
   'Job: deletes tokens, announced sign-ins and announced passwords that have expired.';
 
 grant execute on function
+  private.take_contact_messages, private.finish_contact_message,
   private.end_suspensions, private.take_apple_revocations, private.finish_apple_revocation,
   private.purge_codes, private.purge_idempotency_keys, private.purge_known_addresses,
   private.purge_social_tokens

@@ -28,6 +28,7 @@ create table public.admin_acts (
   target text not null,
   amount numeric,
   "to" text,
+  value text,
   until timestamptz,
   version integer,
   reason text,
@@ -49,6 +50,8 @@ comment on column public.admin_acts.target is
   'number or id. Kept is the id of what was found.';
 comment on column public.admin_acts.amount is 'Of a refund, in dinars; empty is all that is left.';
 comment on column public.admin_acts."to" is 'Of a refund: wallet or source.';
+comment on column public.admin_acts.value is
+  'Of set_identifier, the new phone or email. Nothing of it is kept.';
 comment on column public.admin_acts.until is 'Of suspend_account; empty is for good.';
 comment on column public.admin_acts.version is
   'What admin_listings_to_review or admin_identities_to_verify shows: another by then is refused.';

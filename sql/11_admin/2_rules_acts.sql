@@ -23,6 +23,16 @@ $$;
 comment on function private.phone_of is
   'A Kuwaiti mobile as accounts have it, however it was typed; null for all else.';
 
+create function private.contact_of(typed text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select coalesce(private.phone_of(typed), lower(substring(typed from '^[^@ ]+@[^@ ]+$')))
+$$;
+comment on function private.contact_of is
+  'A phone or email as accounts have it, however it was typed; null for all else.';
+
 create function private.phone_forms(phone text) returns text
   language sql
   immutable
@@ -94,7 +104,7 @@ declare
   given constant jsonb := to_jsonb(act);
   name text;
 begin
-  foreach name in array '{target,amount,to,until,version,reason,note}'::text[] loop
+  foreach name in array '{target,amount,to,value,until,version,reason,note}'::text[] loop
     if given ->> name is null and name = any (kind.required) then
       perform private.refuse_by_hand(
         format('%s is missing. %s needs %s.', name, kind.act, kind.needs));
@@ -122,6 +132,8 @@ begin
   where admin_acts.target = act.target
     and admin_acts.state <> 'refused'
     and (act.act <> 'refund' or admin_acts.amount is not distinct from act.amount)
+    and (act.act <> 'set_identifier'
+      or private.account_with(private.contact_of(act.value))::text = act.target)
     and admin_acts.created_at > clock_timestamp() - interval '10 minutes'
   order by admin_acts.created_at desc
   limit 1;

@@ -12,6 +12,16 @@ begin
     perform private.end_account(null, account_id, act.reason);
     return 'The account is deleted. This cannot be undone.';
   end if;
+  if act.act = 'set_identifier' then
+    if private.contact_of(act.value) is null then
+      perform private.refuse_by_hand(
+        'value is a Kuwaiti mobile number such as 50000001, or an email.');
+    end if;
+    perform private.set_contact(
+      null, account_id, private.contact_of(act.value), false, act.reason);
+    return 'It is proven. The password no longer works and all sessions have ended: the person chooses '
+      '“Forgot password”.';
+  end if;
   perform private.decide_account(null, account_id, case act.act
     when 'suspend_account' then 'suspended' when 'ban_account' then 'banned' else 'active' end,
     act.reason, act.until);
@@ -202,6 +212,7 @@ begin
   new.act := private.typed(new.act);
   new.target := private.typed(new.target);
   new."to" := lower(private.typed(new."to"));
+  new.value := private.typed(new.value);
   new.reason := private.tidy(new.reason);
   new.note := nullif(btrim(new.note), '');
   select * into kind from public.admin_act_kinds where admin_act_kinds.act = new.act;
@@ -229,6 +240,7 @@ begin
   perform set_config('audit.act', new.id::text, true);
   new.result := private.do_act(new, kind.target, fits[1]);
   perform set_config('audit.act', '', true);
+  new.value := null; -- a phone or email is kept with its account alone
   new.state := case when exists (
     select from public.refunds where refunds.id = new.id and refunds.state = 'requested'
   ) then 'waiting' else 'done' end;

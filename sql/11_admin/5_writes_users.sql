@@ -104,4 +104,69 @@ comment on function private.delete_user is
   'Api: For admins: deletes an account: what remains of it is anonymous, records of money among '
   'it. Can be repeated. 403 admin_only, 404 user_not_found, 409 admin_self, last_admin.';
 
-grant execute on function private.set_user_status, private.delete_user to authenticated;
+create function private.set_contact(
+  admin_id uuid, user_id uuid, value text, remove_other boolean, reason text
+) returns void
+  language plpgsql
+  security definer -- writes an account of another, and tables of Auth, for an admin
+  set search_path = ''
+as $$
+declare
+  why constant text := private.tidy_reason(reason);
+  kind constant text := case when value like '+%' then 'phone' else 'email' end;
+  account public.accounts;
+begin
+  if user_id is distinct from admin_id then
+    perform from auth.users where users.id = set_contact.user_id for update;
+    perform private.lock_sessions(user_id);
+  end if;
+  account := private.lock_account_exclusively(user_id);
+  if account.id is null or private.is_decoy(account) then
+    perform private.refuse(404, 'user_not_found');
+  elsif account.id = admin_id then
+    perform private.refuse(409, 'admin_self');
+  elsif account.status = 'deleted' then
+    perform private.refuse(409, 'status_transition_invalid',
+      '{"from":"deleted","allowed":[]}',
+      'A deleted account does not come back: nothing of it is left.');
+  elsif (private.contact_holder(account.id, value)).is_taken then
+    perform private.refuse_field(kind, kind || '_taken', 409,
+      'Another account has it, proven: nobody can have it besides.');
+  end if;
+  perform private.audit('account.identifier', 'account', account.id, why, null,
+    jsonb_build_object('kind', kind, 'removeOther', remove_other));
+  if remove_other then
+    delete from auth.identities
+    where identities.user_id = account.id and identities.provider not in ('email', 'phone');
+    perform private.write_contact(account.id, null, 'set', private.other_kind(kind), null);
+  end if;
+  perform private.write_contact(account.id, null, 'set', kind, value);
+  perform private.overwrite_password(account.id);
+  update public.accounts set taken_over_at = clock_timestamp() where accounts.id = account.id;
+end
+$$;
+comment on function private.set_contact is
+  'Sets the phone or email of an account, for an admin or, where that is null, by a row of admin_acts: '
+  'it is proven, and nothing that opened the account until now does any more; with remove_other also '
+  'the other one and providers go.';
+
+create function private.set_user_identifier(
+  user_id uuid, value text, reason text, remove_other boolean default false
+) returns json
+  language plpgsql
+  security definer -- calls what is closed to clients, for an admin
+  set search_path = ''
+as $$
+begin
+  perform private.set_contact(private.require_admin(), user_id, value, remove_other, reason);
+  return (select records.record from private.user_records(array[user_id]) as records);
+end
+$$;
+comment on function private.set_user_identifier is
+  'Facade: for admins: the phone or email of an account, proven; password, codes, known addresses and '
+  'sessions go. 403 admin_only, 404 user_not_found, 409 admin_self, phone_taken, email_taken, '
+  'status_transition_invalid for a deleted one.';
+
+grant execute on function
+  private.set_user_status, private.delete_user, private.set_user_identifier
+  to authenticated;

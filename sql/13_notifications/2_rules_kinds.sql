@@ -24,6 +24,7 @@ select kinds.*, private.collapses(kinds.kind) as collapses from (values
   ('security_login', 'account', 'sessions', false),
   ('security_password', 'account', 'sessions', true),
   ('security_provider', 'account', 'sessions', true),
+  ('security_contact', 'account', 'sessions', true),
   ('system', 'account', 'notifications', false)
 ) as kinds (kind, category, route, always_listed);
 comment on view private.notification_kinds is

@@ -44,7 +44,58 @@ end
 $$;
 comment on function private.billing_texts is 'Texts of invoices, refunds and plans.';
 
--- Details: name, reason, rating, at, provider, refused, taken; of system the texts themselves.
+-- Details: act (of private.contact_changes, or lost), kind (phone, email or provider).
+create function private.contact_texts(details jsonb, provider_ar text, at text) returns text[]
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  kind text := details ->> 'kind';
+  what_ar text := case kind when 'phone' then 'رقم الهاتف' when 'email' then 'البريد الإلكتروني'
+    else 'الدخول عن طريق ' || provider_ar end;
+  what_en text := case kind when 'phone' then 'phone number' when 'email' then 'email'
+    else 'sign-in with ' || initcap(details ->> 'provider') end;
+begin
+  return case details ->> 'act'
+    when 'lost' then array[
+      'أثبت شخص آخر أن بريد حسابك له',
+      'لم يعد بريدك مسجلاً في هذا الحساب لأن صاحبه أثبته في حساب آخر. أضف رقم هاتف أو بريداً بكلمة المرور '
+        'خلال 14 يوماً، وإلا حُذف هذا الحساب',
+      'Somebody else has proven your email',
+      'The email of this account was proven in another account and is no longer yours here. Add a phone '
+        'or an email with your password within 14 days, or this account will be deleted']
+    when 'removal' then array[
+      format('حُذف %s من حسابك', what_ar),
+      format('حُذف %s من حسابك في %s. إن لم تكن أنت، أعد تعيين كلمة المرور الآن', what_ar, at),
+      format('The %s was removed from your account', what_en),
+      format('The %s was removed from your account on %s. If that was not you, reset your password '
+        'now', what_en, at)]
+    when 'undo' then array[
+      format('أُلغي تغيير %s في حسابك', what_ar),
+      format('أُعيد تعيين كلمة المرور في %s، فأُلغي ما تغيّر من %s قبل ذلك خلال 72 ساعة', at, what_ar),
+      format('A change of your %s was undone', what_en),
+      format('Your password was reset on %s, which undid what became of your %s in the 72 hours '
+        'before', at, what_en)]
+    when 'set' then array[
+      format('غيّرت الإدارة %s في حسابك', what_ar),
+      format('غيّرت الإدارة %s في حسابك في %s وأنهت كل الجلسات. لتعيين كلمة مرور جديدة اختر «نسيت كلمة '
+        'المرور»', what_ar, at),
+      format('An administrator set your %s', what_en),
+      format('An administrator set the %s of your account on %s and ended all sessions. Choose “Forgot '
+        'password” to set a new one', what_en, at)]
+    else array[
+      format('تم تغيير %s في حسابك', what_ar),
+      format('تم تغيير %s في حسابك في %s. إن لم تكن أنت، أعد تعيين كلمة المرور الآن', what_ar, at),
+      format('Your %s was changed', what_en),
+      format('The %s of your account was changed on %s. If that was not you, reset your password now',
+        what_en, at)]
+  end;
+end
+$$;
+comment on function private.contact_texts is 'Texts of changed phones, emails and providers.';
+
+-- Details: name, reason, rating, at, provider, refused, taken, act, kind; of system the texts themselves.
 create function private.account_texts(kind text, details jsonb) returns private.notification_text
   language plpgsql
   stable
@@ -128,6 +179,7 @@ begin
       'A new way to sign in to your account',
       format('Since %s your account can be signed in to with %s. If that was not you, reset your '
         'password and write to support', at, initcap(details ->> 'provider'))]
+    when 'security_contact' then private.contact_texts(details, provider_ar, at)
     when 'system' then array[
       details ->> 'titleAr', details ->> 'bodyAr', details ->> 'titleEn', details ->> 'bodyEn']
   end;

@@ -173,7 +173,8 @@ create function private.queue_push(
 as $$
 declare
   -- A break-in at night must not go unnoticed until the morning.
-  exempt boolean := made.kind in ('security_login', 'security_password', 'security_provider');
+  exempt boolean := made.kind in
+    ('security_login', 'security_password', 'security_provider', 'security_contact');
   due timestamptz := case when exempt then now()
     else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
 begin

@@ -76,17 +76,24 @@ create function private.on_password_changed() returns trigger
   security definer -- notifies the account, whoever changed it
   set search_path = ''
 as $$
+declare
+  announced private.announced_passwords;
 begin
-  if session_user = 'supabase_auth_admin' and not private.take_announced_password(new.id) then
-    perform private.refuse_password(new.id);
+  if session_user = 'supabase_auth_admin' then
+    announced := private.take_announced_password(new.id);
+    if announced.id is null then
+      perform private.refuse_password(new.id);
+    elsif announced.identifier is not null then
+      perform private.finish_reset(new.id, announced.identifier);
+    end if;
   end if;
   perform private.notify(new.id, null, 'security_password', null);
   return null;
 end
 $$;
 comment on function private.on_password_changed is
-  'Notifies an account that its password was changed, unless another was announced at Auth; the '
-  'triggers are in 90_platform.sql.';
+  'Notifies an account that its password was changed, after what a reset proves and undoes, and refuses '
+  'one that was not announced at Auth; the triggers are in 90_platform.sql.';
 
 create function private.on_session_ended() returns trigger
   language plpgsql

@@ -187,6 +187,16 @@ begin
     'metadata', (
       select coalesce(users.raw_user_meta_data, '{}') from auth.users where users.id = caller_id
     ),
+    'contactChanges', (
+      select coalesce(json_agg(json_build_object(
+        'act', changes.act,
+        'kind', changes.kind,
+        'value', changes.value,
+        'oldValue', changes.old_value,
+        'doneAt', changes.done_at
+      ) order by changes.created_at), '[]')
+      from private.contact_changes as changes where changes.account_id = caller_id
+    ),
     'settings', private.settings_record(caller_id),
     'sessions', (
       select coalesce(json_agg(json_build_object(

@@ -8,13 +8,15 @@ as $$
 begin
   delete from private.codes
   where codes.account_id = new.id or codes.identifier in (old.email, old.phone);
+  delete from private.contact_changes where contact_changes.account_id = new.id;
+  delete from private.contact_messages where contact_messages.account_id = new.id;
   delete from private.known_addresses where known_addresses.account_id = new.id;
   delete from private.idempotency_keys where idempotency_keys.account_id = new.id;
   return null;
 end
 $$;
 comment on function private.forget_traces is
-  'Deletes the codes, known addresses and idempotency keys of a deleted account. Counters of rates '
+  'Deletes the codes, changes of phone and email, known addresses and idempotency keys of a deleted account. Counters of rates '
   'expire within a day: they guard the phone and the email, not the account.';
 
 create trigger accounts_leave_no_traces

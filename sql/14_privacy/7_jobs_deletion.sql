@@ -112,5 +112,58 @@ comment on function private.tell_of_stopped_deletions is
   'Job: tells admins and the owner of each deletion that money or an auction stops, once. It goes on '
   'by itself when that is settled.';
 
-grant execute on function private.delete_due_accounts, private.tell_of_stopped_deletions
+create function private.give_up_unreachable_account(account_id uuid) returns boolean
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  owed constant text[] := private.obligations(account_id);
+begin
+  if owed = '{}' then
+    perform private.request_deletion(account_id);
+  else
+    perform private.raise_alarm('unreachable_account', account_id::text,
+      jsonb_build_object('obligations', owed));
+  end if;
+  return true;
+end
+$$;
+comment on function private.give_up_unreachable_account is
+  'Requests the deletion of an account that nobody can sign in to, or raises an alarm where something '
+  'has to be settled first.';
+
+create function private.give_up_unreachable_accounts() returns bigint
+  language plpgsql
+  security definer -- reads and writes what is closed to clients, for a job
+  set search_path = ''
+as $$
+begin
+  update private.alarms set settled_at = now(), settled_note = 'it can be signed in to, or is deleted'
+  where alarms.kind = 'unreachable_account' and alarms.settled_at is null and not exists (
+    select from public.accounts
+    where accounts.id::text = alarms.subject_id and accounts.unreachable_since is not null
+  );
+  return private.for_each('give_up_unreachable_account', array(
+    select accounts.id::text from public.accounts
+    where accounts.unreachable_since < now() - interval '14 days'
+      and accounts.status <> 'deletion_requested' and private.may_act(accounts)
+      and not private.has_other_way(accounts, 'email', false)
+      and (private.obligations(accounts.id) = '{}' or not exists (
+        select from private.alarms
+        where alarms.kind = 'unreachable_account' and alarms.subject_id = accounts.id::text
+          and alarms.settled_at is null
+      ))
+      and not private.failed_recently('give_up_unreachable_account', accounts.id::text)
+    order by accounts.unreachable_since
+    limit 100
+  ), true);
+end
+$$;
+comment on function private.give_up_unreachable_accounts is
+  'Job: requests the deletion of accounts whose only email was proven by somebody else 14 days ago, and '
+  'that added neither phone nor email since.';
+
+grant execute on function
+  private.delete_due_accounts, private.tell_of_stopped_deletions,
+  private.give_up_unreachable_accounts
   to backend;

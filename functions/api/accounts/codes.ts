@@ -1,21 +1,21 @@
-/** One-time codes: requested, written and sent by SMS or mail, or shown in the local inbox. */
+/** One-time codes: requested, written and sent. */
 import { alarm } from '../../_shared/alarms.ts'
 import { inBackground } from '../../_shared/background.ts'
 import type { ApiContext } from '../../_shared/context.ts'
 import { addressArgs, codeHmac, type CodePurpose, newCode } from '../../_shared/crypto.ts'
 import { backend } from '../../_shared/db.ts'
 import { env } from '../../_shared/env.ts'
-import { fetchOnce, jsonType } from '../../_shared/http-client.ts'
 import type { Identifier } from '../../_shared/identifiers.ts'
-import { setting } from '../../_shared/read-setting.ts'
+import { deliver, mailWorks, smsState } from '../../_shared/messages.ts'
 import { type MaybeError, Refusal } from '../../_shared/refusal.ts'
-import { type Send, sendMail, sendSms } from './sms-mail-providers.ts'
 
 // One part of an SMS in Arabic is 70 characters; nothing of a request gets into the text.
 const texts: Record<CodePurpose, string> = {
   register: 'رمز التحقق لتفعيل حسابك',
   reset: 'رمز إعادة تعيين كلمة المرور',
   delete: 'رمز تأكيد حذف الحساب',
+  change: 'رمز تغيير الهاتف أو البريد في حسابك',
+  prove: 'رمز تأكيد رقمك أو بريدك الجديد',
 }
 
 /** A code to be sent; it expires in so many seconds. */
@@ -24,46 +24,21 @@ type NewCode = { purpose: CodePurpose; code: string; expiresIn: number }
 const messageOf = ({ purpose, code, expiresIn }: NewCode) =>
   `${texts[purpose]}: ${code}\nصالح لمدة ${expiresIn / 60} دقائق`
 
-/** Development only: the code is logged in clear and shown in the local inbox. */
-const showInInbox: Send = async (to, body, code) => {
-  console.log(JSON.stringify({ development: 'message', to, body }))
-  if (!env.inboxUrl) return
-  const response = await fetchOnce(`${env.inboxUrl}/messages`, {
-    method: 'POST',
-    headers: jsonType,
-    body: JSON.stringify({ to, kind: to.startsWith('+') ? 'sms' : 'email', body, code }),
-  })
-  await response.body?.cancel()
-}
-
-/** How codes go out, for /health: nothing in it is secret. */
-export const smsState: 'live' | 'mock' | 'off' = sendSms ? 'live' : env.production ? 'off' : 'mock'
-
-/** Whether an SMS can be sent, or nobody wants one: what was chosen and cannot send is a failure. */
-export const smsAsWanted = smsState !== 'off' || env.allowNoSms && !setting('SMS_PROVIDER')
-
 /** Before a code is made: 503 where an SMS could not be sent in production. */
 export function requireSms({ kind }: Identifier) {
   if (kind === 'phone' && smsState === 'off') throw new Refusal('sms_not_configured')
 }
 
+/** As requireSms, of mails too. */
+export function requireSending(identifier: Identifier) {
+  requireSms(identifier)
+  if (identifier.kind === 'email' && !mailWorks) throw new Refusal('mail_not_configured')
+}
+
 /** Sends a code within four seconds, and never a second time: 502 sms_send_failed. */
-export async function sendCode({ kind, value }: Identifier, made: NewCode) {
-  const send = (kind === 'phone' ? sendSms : sendMail) ?? (env.production ? undefined : showInInbox)
-  if (!send) return void alarm('mail_not_configured', 'mail')
-  try {
-    await send(value, messageOf(made), made.code)
-  } catch (thrown) {
-    const error = thrown as Error
-    // Only our own texts: others may repeat the number or the code.
-    const cause = error.constructor === Error ? error.message : error.name
-    alarm(
-      `${kind}_send_failed`,
-      setting(kind === 'phone' ? 'SMS_PROVIDER' : 'MAIL_PROVIDER') ?? 'inbox',
-      { cause },
-    )
-    throw new Refusal('sms_send_failed')
-  }
+export async function sendCode(identifier: Identifier, made: NewCode) {
+  const message = { subject: 'رمز التحقق', text: messageOf(made), code: made.code }
+  if (!await deliver(identifier, message)) throw new Refusal('sms_send_failed')
 }
 
 /** Sends after the answer has gone, so that its time reveals nothing. */
@@ -86,7 +61,7 @@ export type CodeAnswer = MaybeError & {
 
 /** Adds a code by one of the functions that count it; somebody may be running up the bill. */
 export async function addCode<T extends CodeAnswer>(
-  name: 'register_phone' | 'request_code',
+  name: 'register_phone' | 'request_code' | 'begin_contact_change',
   args: Record<string, unknown>,
   address: string,
 ): Promise<T> {

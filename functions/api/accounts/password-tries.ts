@@ -1,7 +1,6 @@
 /** Tries of a password: each is counted as a failure before it is made, so that many at once count. */
 import { addressArgs } from '../../_shared/crypto.ts'
 import { backend } from '../../_shared/db.ts'
-import type { Identifier } from '../../_shared/identifiers.ts'
 import { type MaybeError, throwIfError } from '../../_shared/refusal.ts'
 import { AuthUnavailable } from '../../_shared/supabase-auth.ts'
 
@@ -9,7 +8,7 @@ export type PasswordTry = { exists: boolean; attempts: string[]; hits: unknown; 
 
 /** Makes a try that is counted; where Auth did not get to compare the password it counts no more. */
 export async function tryPassword<T>(
-  { value: identifier }: Identifier,
+  identifier: string,
   address: string,
   attempt: (counted: PasswordTry) => Promise<T>,
 ): Promise<{ result: T; hits: unknown }> {

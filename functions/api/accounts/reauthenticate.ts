@@ -4,14 +4,21 @@ import { addressArgs, codeHmac } from '../../_shared/crypto.ts'
 import { backend, call } from '../../_shared/db.ts'
 import type { Identifier } from '../../_shared/identifiers.ts'
 import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
-import { discardSession, signIn } from '../../_shared/supabase-auth.ts'
+import { discardSession, isOwnPassword, signIn } from '../../_shared/supabase-auth.ts'
 import { tryPassword } from './password-tries.ts'
 
-type User = { id: string; phone: string | null; email: string }
+export type User = { id: string; phone: string | null; email: string | null }
 
-/** What the user signs in with. */
-export const identifierOf = ({ phone, email }: User): Identifier =>
-  phone ? { kind: 'phone', value: phone } : { kind: 'email', value: email }
+/** The caller, before what is proven once more: counted as a change of the profile. */
+export async function callerAsUser(c: ApiContext): Promise<User> {
+  return JSON.parse(await call(c, 'get_me', {}, { rate: 'profile' })).user
+}
+
+/** What the user signs in with; undefined: nothing, or a provider alone. */
+function identifierOf({ phone, email }: User): Identifier | undefined {
+  if (phone) return { kind: 'phone', value: phone }
+  if (email) return { kind: 'email', value: email }
+}
 
 /** What Auth does for the caller: it fails for one who is being deleted, and then that is 401. */
 export async function ofCaller<T>(c: ApiContext, work: Promise<T>): Promise<T> {
@@ -23,31 +30,46 @@ export async function ofCaller<T>(c: ApiContext, work: Promise<T>): Promise<T> {
   }
 }
 
-/** By a code that was sent for the deletion. */
-export async function verifyDeletionCode(
-  accountId: string,
-  identifier: Identifier,
+/** By a code that was sent for this to a phone or email of the account: gives which. */
+export async function verifyOwnCode(
+  c: ApiContext,
+  { id: accountId }: User,
+  purpose: 'delete' | 'change',
   code: string,
-  address: string,
-) {
+): Promise<string> {
+  const identifier = await backend<string | null>('code_identifier', { accountId, purpose })
+  if (!identifier) throw new Refusal('otp_invalid', { attemptsLeft: 0 })
   const verified = await backend<MaybeError & { accountId?: string }>('verify_code', {
-    purpose: 'delete',
-    identifier: identifier.value,
-    hmac: codeHmac('delete', identifier.value, code),
-    ...addressArgs(address),
+    purpose,
+    identifier,
+    hmac: codeHmac(purpose, identifier, code),
+    ...addressArgs(c.var.address),
   })
   throwIfError(verified)
   if (verified.accountId !== accountId) throw new Refusal('otp_invalid', { attemptsLeft: 0 })
+  return identifier
 }
 
-/** By the password, counted like a sign-in; the session that this opens ends at once. */
-export async function verifyPassword(identifier: Identifier, password: string, address: string) {
-  const { result: tokens, hits } = await tryPassword(
-    identifier,
-    address,
-    () => signIn(identifier, password, address),
-  )
-  if (!tokens || 'denied' in tokens) throw new Refusal('invalid_credentials')
-  await backend('uncount_hits', { hits })
+/** Whether a password opens the account; the session that this opens ends at once. */
+async function opens(identifier: Identifier, password: string, address: string) {
+  const tokens = await signIn(identifier, password, address)
+  if (!tokens || 'denied' in tokens) return false
   await discardSession(tokens)
+  return true
+}
+
+/** By the password, counted like a sign-in. */
+export async function verifyPassword(c: ApiContext, user: User, password: string) {
+  const { address, caller } = c.var
+  const identifier = identifierOf(user)
+  const { result: isRight, hits } = await tryPassword(
+    identifier?.value ?? user.id,
+    address,
+    () =>
+      identifier
+        ? opens(identifier, password, address)
+        : ofCaller(c, isOwnPassword(caller.token!, password, address)),
+  )
+  if (!isRight) throw new Refusal('invalid_credentials')
+  await backend('uncount_hits', { hits })
 }

@@ -1,7 +1,7 @@
 /** Forgotten and changed passwords. */
 import { z } from '@hono/zod-openapi'
 import { addressArgs, codeHmac } from '../../_shared/crypto.ts'
-import { backend, call } from '../../_shared/db.ts'
+import { backend } from '../../_shared/db.ts'
 import { Code, Identifier, NewPassword, Password } from '../../_shared/identifiers.ts'
 import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../_shared/supabase-auth.ts'
 import { area, body, json, mine, route, send, sendNothing, withoutToken } from '../http/route.ts'
 import { requestCode } from './codes.ts'
-import { identifierOf, ofCaller, verifyPassword } from './reauthenticate.ts'
+import { callerAsUser, ofCaller, verifyPassword } from './reauthenticate.ts'
 import { resendAfter } from './schemas.ts'
 
 const tags = ['sign-in']
@@ -126,14 +126,11 @@ export const passwords = area()
       await backend('release_code', { codeId: verified.codeId })
       throw error
     }
-    await backend('finish_reset', { accountId: verified.accountId, identifier: identifier.value })
     return sendNothing(c)
   })
   .openapi(change, async (c) => {
     const { currentPassword, newPassword } = c.req.valid('json')
-    const { user } = JSON.parse(await call(c, 'get_me', {}, { rate: 'profile' }))
-    const identifier = identifierOf(user)
-    await verifyPassword(identifier, currentPassword, c.var.address)
+    await verifyPassword(c, await callerAsUser(c), currentPassword)
     const passwords = { current: currentPassword, next: newPassword }
     await ofCaller(c, changePassword(c.var.caller.token!, passwords, c.var.address))
     return sendNothing(c)

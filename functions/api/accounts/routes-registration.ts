@@ -118,8 +118,8 @@ const resend = route({
   description:
     'Every 45 seconds at most, and some an hour: see the rates of the introduction. The answer ' +
     'is the same for an identifier that nobody has. `registrationId` names the registration ' +
-    'that the code is for. A code to delete an account needs its token, and goes to its own phone ' +
-    'or email only.',
+    'that the code is for. A code to delete an account, or to change its phone or email, needs its ' +
+    'token, and goes to its own phone or email only; of a change only to one that is proven.',
   errors: [
     'otp_resend_too_soon',
     'sms_not_configured',
@@ -130,7 +130,7 @@ const resend = route({
   unlimited: true,
   request: body(z.strictObject({
     identifier: Identifier,
-    purpose: z.enum(['register', 'reset', 'delete']).describe('What the code is for.'),
+    purpose: z.enum(['register', 'reset', 'delete', 'change']).describe('What the code is for.'),
     registrationId: z.uuid().optional().describe('The registration that it is for.'),
   })),
   responses: {
@@ -248,7 +248,7 @@ registration.openapi(verify, async (c) => {
 })
 registration.openapi(resend, async (c) => {
   const { identifier, purpose, registrationId } = c.req.valid('json')
-  if (purpose === 'delete') {
+  if (purpose === 'delete' || purpose === 'change') {
     const { role, ignored } = c.var.caller
     if (role === 'anon') throw new Refusal(ignored ?? 'token_missing')
     await call(c, 'check_session', {})

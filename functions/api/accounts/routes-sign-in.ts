@@ -112,13 +112,17 @@ export const signingIn = area()
   .openapi(login, async (c) => {
     const { identifier, password } = c.req.valid('json')
     const { address } = c.var
-    const { result: tokens, hits } = await tryPassword(identifier, address, async (counted) => {
-      // For everybody who signs in: in one case only it would reveal who has an account.
-      if (!counted.hasDecoy) await createDecoy()
-      return counted.exists
-        ? await signIn(identifier, password, address)
-        : await tryWithoutAccount(identifier, password, counted.attempts, address)
-    })
+    const { result: tokens, hits } = await tryPassword(
+      identifier.value,
+      address,
+      async (counted) => {
+        // For everybody who signs in: in one case only it would reveal who has an account.
+        if (!counted.hasDecoy) await createDecoy()
+        return counted.exists
+          ? await signIn(identifier, password, address)
+          : await tryWithoutAccount(identifier, password, counted.attempts, address)
+      },
+    )
     if (!tokens) throw new Refusal('invalid_credentials')
     if ('denied' in tokens) await backend('uncount_hits', { hits })
     throwIfDenied(tokens)

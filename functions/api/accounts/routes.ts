@@ -4,7 +4,7 @@ import { backend, call } from '../../_shared/db.ts'
 import { Code, Password, PersonName } from '../../_shared/identifiers.ts'
 import { Refusal } from '../../_shared/refusal.ts'
 import { area, body, json, mine, pageOf, route, send, Time } from '../http/route.ts'
-import { identifierOf, verifyDeletionCode, verifyPassword } from './reauthenticate.ts'
+import { callerAsUser, verifyOwnCode, verifyPassword } from './reauthenticate.ts'
 import { IdentityChanges, IdentityRecord, Me, NewIdentity, Switched, User } from './schemas.ts'
 
 const tags = ['accounts']
@@ -162,11 +162,10 @@ export const accounts = area()
   )
   .openapi(deleteMe, async (c) => {
     const given = c.req.valid('json')
-    const { user } = JSON.parse(await call(c, 'get_me', {}, { rate: 'profile' }))
-    const identifier = identifierOf(user)
+    const user = await callerAsUser(c)
     await ('code' in given
-      ? verifyDeletionCode(user.id, identifier, given.code, c.var.address)
-      : verifyPassword(identifier, given.password, c.var.address))
+      ? verifyOwnCode(c, user, 'delete', given.code)
+      : verifyPassword(c, user, given.password))
     const deletion = await backend('request_deletion', { accountId: user.id })
     if (!deletion) throw new Refusal('token_invalid')
     return send(c, JSON.stringify(deletion), 202)

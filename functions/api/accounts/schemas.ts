@@ -3,10 +3,15 @@ import { z } from '@hono/zod-openapi'
 import { normalizeTyped } from '../../_shared/identifiers.ts'
 import { Count, describedAs, Picture, Time } from '../http/route.ts'
 
+const emailProven = z.boolean().describe(
+  'Whether a code or a provider has proven who owns the email.',
+)
+
 export const User = z
   .object({
     id: z.uuid(),
     email: z.email().nullable().describe('In lower case; null where the account has none.'),
+    emailProven,
     phone: z.string().regex(/^\+965[569][0-9]{7}$/).nullable()
       .describe('A Kuwaiti mobile with country code; null where the account has none.')
       .openapi({ example: '+96551234567' }),
@@ -17,11 +22,6 @@ export const User = z
     createdAt: Time,
   })
   .openapi('User', { description: 'An account, as its owner sees it.' })
-
-/** For its owner's export and for administrators alone. */
-export const emailProven = z.boolean().describe(
-  'Whether a code or a provider has proven who owns the email.',
-)
 
 export const identityType = z.enum(['individual', 'company', 'office']).describe(
   'A person, a company (developer or firm) or an office (brokerage).',

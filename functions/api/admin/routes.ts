@@ -14,6 +14,7 @@ import {
   IdentityStatus,
   ModerationItem,
   Reason,
+  UserIdentifier,
   UserStatus,
 } from './schemas.ts'
 import { AuditQuery, ModerationQuery, UserQuery } from './schemas-lists.ts'
@@ -65,6 +66,28 @@ const userStatus = route({
     'it.',
   errors: ['user_not_found', 'admin_self', 'last_admin', 'status_transition_invalid'],
   request: { params: OneUser, ...body(UserStatus) },
+  responses: { 200: json(AdminUser, 'The changed account.') },
+})
+
+const userIdentifier = route({
+  ...forAdmins,
+  tags,
+  operationId: 'set_user_identifier',
+  method: 'patch',
+  path: '/users/{userId}/identifier',
+  summary: 'Set the phone or email of an account: all that opened it until now ends',
+  description:
+    'What an administrator sets counts as proven. The password, codes, known addresses and sessions ' +
+    'go; the old one and the other proven one are told, and the person sets a new password by ' +
+    '“Forgot password”. `removeOther` takes the other one and providers off as well.',
+  errors: [
+    'user_not_found',
+    'admin_self',
+    'phone_taken',
+    'email_taken',
+    'status_transition_invalid',
+  ],
+  request: { params: OneUser, ...body(UserIdentifier) },
   responses: { 200: json(AdminUser, 'The changed account.') },
 })
 
@@ -198,6 +221,14 @@ export const admin = area()
   .openapi(userStatus, async (c) => {
     const given = { ...c.req.valid('param'), ...c.req.valid('json') }
     return send(c, await call(c, 'set_user_status', given))
+  })
+  .openapi(userIdentifier, async (c) => {
+    const { phone, email, ...given } = c.req.valid('json')
+    const { value } = (phone ?? email)!
+    return send(
+      c,
+      await call(c, 'set_user_identifier', { ...c.req.valid('param'), value, ...given }),
+    )
   })
   .openapi(deleteUser, async (c) => {
     const reason = c.req.valid('json')?.reason ?? c.req.valid('query').reason

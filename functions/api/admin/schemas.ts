@@ -1,8 +1,8 @@
 /** Records and decisions of admins. */
 import { z } from '@hono/zod-openapi'
+import { Identifier } from '../../_shared/identifiers.ts'
 import {
   displayName,
-  emailProven,
   Identity,
   IdentityRecord,
   identityStatus,
@@ -28,7 +28,7 @@ export const Reason = z.string().normalize('NFKC')
   .min(2).max(500)
   .describe('Why; kept in the audit trail, and shown to the person concerned.')
 
-const { email, phone, fullName } = User.shape
+const { email, emailProven, phone, fullName } = User.shape
 
 export const AdminUser = z
   .object({
@@ -92,6 +92,22 @@ const documentIds = z.array(z.uuid()).max(100).describe(
   'Of a company or office that waits: the ids of the `documents` that were looked at; without it none ' +
     'were. If it has others by now, nothing is decided (409 documents_changed, with its `documentIds`).',
 )
+
+const kindOnly = (kind: Identifier['kind'], example: string) =>
+  Identifier.refine((given) => given.kind === kind, { error: 'identifier_invalid' })
+    .openapi({ type: 'string', description: `The new ${kind}.`, example })
+
+export const UserIdentifier = z.strictObject({
+  phone: kindOnly('phone', '51234567').optional(),
+  email: kindOnly('email', 'noura@example.com').optional(),
+  removeOther: z.boolean().default(false).describe(
+    'Whether the other one, and Google and Apple, sign in to it no more.',
+  ),
+  reason: Reason,
+}).refine(({ phone, email }) => (phone === undefined) !== (email === undefined), {
+  error: 'invalid',
+  path: ['email'],
+})
 
 export const IdentityStatus = z.strictObject({
   status: z.enum(['active', 'rejected', 'suspended']).describe(

@@ -1,13 +1,16 @@
 /** SMS and mail providers, chosen by SMS_PROVIDER and MAIL_PROVIDER; none when not configured. */
-import { alarm } from '../../_shared/alarms.ts'
-import { toBase64 } from '../../_shared/bytes.ts'
-import { fetchOnce, formType, jsonType } from '../../_shared/http-client.ts'
-import { providerSettings } from '../../_shared/provider-settings.ts'
-import { secret, setting } from '../../_shared/read-setting.ts'
-import { type SettingName, settings } from '../../_shared/settings.ts'
+import { alarm } from './alarms.ts'
+import { toBase64 } from './bytes.ts'
+import { fetchOnce, formType, jsonType } from './http-client.ts'
+import { providerSettings } from './provider-settings.ts'
+import { secret, setting } from './read-setting.ts'
+import { type SettingName, settings } from './settings.ts'
+
+/** What goes out: an SMS is the text alone. */
+export type Message = { subject: string; text: string; code?: string }
 
 /** Sends one message; throws unless the provider accepted it. */
-export type Send = (to: string, body: string, code: string) => Promise<void>
+export type Send = (to: string, message: Message) => Promise<void>
 
 const given = (name: SettingName) => settings[name].secret ? secret(name) : setting(name)
 
@@ -39,7 +42,7 @@ const endpoint = (fallback: string, name: 'SMS_URL' | 'MAIL_URL') => setting(nam
 function kwtSms(): Send | undefined {
   const given = needs('kwtsms', providerSettings.SMS_PROVIDER.kwtsms)
   if (!given) return undefined
-  return async (to, message) => {
+  return async (to, { text }) => {
     const answer = await post(
       endpoint('https://www.kwtsms.com/API/send/', 'SMS_URL'),
       jsonType,
@@ -48,7 +51,7 @@ function kwtSms(): Send | undefined {
         password: given.SMS_PASSWORD,
         sender: given.SMS_SENDER,
         mobile: to.slice(1),
-        message,
+        message: text,
         test: '0',
       }),
     )
@@ -63,11 +66,11 @@ function twilio(): Send | undefined {
   const account = given.SMS_ACCOUNT_SID
   const authorization = `Basic ${toBase64(`${account}:${given.SMS_AUTH_TOKEN}`)}`
   const sender = given.SMS_SENDER.startsWith('MG') ? 'MessagingServiceSid' : 'From'
-  return async (to, body) => {
+  return async (to, { text }) => {
     await post(
       endpoint(`https://api.twilio.com/2010-04-01/Accounts/${account}/Messages.json`, 'SMS_URL'),
       { ...formType, authorization },
-      new URLSearchParams({ To: to, [sender]: given.SMS_SENDER, Body: body }),
+      new URLSearchParams({ To: to, [sender]: given.SMS_SENDER, Body: text }),
     )
   }
 }
@@ -75,7 +78,7 @@ function twilio(): Send | undefined {
 function unifonic(): Send | undefined {
   const given = needs('unifonic', providerSettings.SMS_PROVIDER.unifonic)
   if (!given) return undefined
-  return async (to, body) => {
+  return async (to, { text }) => {
     const answer = await post(
       endpoint('https://el.cloud.unifonic.com/rest/SMS/messages', 'SMS_URL'),
       formType,
@@ -83,7 +86,7 @@ function unifonic(): Send | undefined {
         AppSid: given.SMS_APP_SID,
         SenderID: given.SMS_SENDER,
         Recipient: to.slice(1),
-        Body: body,
+        Body: text,
         responseType: 'JSON',
       }),
     )
@@ -93,12 +96,10 @@ function unifonic(): Send | undefined {
   }
 }
 
-const subject = 'رمز التحقق'
-
 function resend(): Send | undefined {
   const given = needs('resend', providerSettings.MAIL_PROVIDER.resend)
   if (!given) return undefined
-  return async (to, text) => {
+  return async (to, { subject, text }) => {
     await post(
       endpoint('https://api.resend.com/emails', 'MAIL_URL'),
       { ...jsonType, authorization: `Bearer ${given.MAIL_API_KEY}` },
@@ -110,7 +111,7 @@ function resend(): Send | undefined {
 function postmark(): Send | undefined {
   const given = needs('postmark', providerSettings.MAIL_PROVIDER.postmark)
   if (!given) return undefined
-  return async (to, text) => {
+  return async (to, { subject, text }) => {
     await post(
       endpoint('https://api.postmarkapp.com/email', 'MAIL_URL'),
       { ...jsonType, 'x-postmark-server-token': given.MAIL_API_KEY },

@@ -1,0 +1,113 @@
+-- Phone and email of an account: what proves a change of one, and how long it holds the other.
+--
+-- Neither a stolen token alone nor a number alone moves both: a code proves only the one that it was
+-- sent to, and what changes one, or a reset by it, leaves the other as it is for 72 hours, in which a
+-- reset by that other undoes it (5_writes_resets.sql).
+
+create function private.other_kind(kind text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select case kind when 'phone' then 'email' else 'phone' end
+$$;
+comment on function private.other_kind is 'Of phone and email the other one.';
+
+create function private.proven_contact(account public.accounts, kind text) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return case when kind = 'phone' then account.phone when account.email_proven then account.email end;
+end
+$$;
+comment on function private.proven_contact is
+  'The phone or the proven email of an account; null where it has none.';
+
+create function private.contact_held_until(account public.accounts, kind text) returns timestamptz
+  language sql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+  select max(changes.done_at) + interval '72 hours' from private.contact_changes as changes
+  where changes.account_id = account.id and changes.kind <> contact_held_until.kind
+    and changes.other_value = private.proven_contact(account, contact_held_until.kind)
+    and changes.done_at > now() - interval '72 hours'
+$$;
+comment on function private.contact_held_until is
+  'Until when the proven phone or email cannot be changed, because the other was, or reset the '
+  'password; null where it can.';
+
+create function private.proves_change(
+  account public.accounts, session_id uuid, proof text, kind text
+) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads tables of Auth
+  set search_path = ''
+as $$
+begin
+  return coalesce(case proof
+    when 'password' then true
+    -- Nothing else is there to prove it by.
+    when 'provider' then coalesce(account.phone, account.email) is null and exists (
+        select from auth.identities
+        where identities.user_id = account.id and identities.provider not in ('email', 'phone')
+      ) and exists (
+        select from auth.mfa_amr_claims as method
+        where method.session_id = proves_change.session_id
+          and method.authentication_method = 'oauth'
+          and method.created_at > now() - interval '5 minutes'
+      )
+    else proof in (account.phone, private.proven_contact(account, 'email'))
+      and proof = coalesce(private.proven_contact(account, kind), proof)
+  end, false);
+end
+$$;
+comment on function private.proves_change is
+  'Whether a change of this kind is proven: by the password, by a code (proof is where it was sent: '
+  'of the other kind only where this one is not proven), or by a provider''s sign-in of the last five '
+  'minutes where there is neither phone nor email.';
+
+create function private.has_other_way(
+  account public.accounts, without text, mail_works boolean
+) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads a table of Auth
+  set search_path = ''
+as $$
+begin
+  return account.email_proven and mail_works
+    or account.phone is not null and without <> 'phone'
+    or exists (
+      select from auth.identities
+      where identities.user_id = account.id
+        and identities.provider not in ('email', 'phone', without)
+    );
+end
+$$;
+comment on function private.has_other_way is
+  'Whether an account can be signed in to without its phone, or without a provider.';
+
+create function private.lock_session(account_id uuid, session_id uuid) returns public.accounts
+  language plpgsql
+  security definer -- reads Auth's sessions
+  set search_path = ''
+as $$
+declare
+  account constant public.accounts := private.lock_account_exclusively(account_id);
+begin
+  if not private.may_act(account) or not exists (
+    select from auth.sessions
+    where sessions.id = lock_session.session_id and sessions.user_id = account.id
+  ) then
+    perform private.refuse(401, 'token_invalid');
+  end if;
+  return account;
+end
+$$;
+comment on function private.lock_session is
+  'An account, locked, in whose session something is done: 401 token_invalid where it is over.';

@@ -1,0 +1,113 @@
+-- What a reset of the password proves and undoes, in the transaction in which Auth writes the password
+-- (private.on_password_changed), and phones and emails that our own functions write.
+
+create function private.write_contact(
+  account_id uuid, session_id uuid, act text, kind text, value text
+) returns void
+  language plpgsql
+  security definer -- writes tables of Auth
+  set search_path = ''
+as $$
+begin
+  delete from private.contact_changes as changes
+  where changes.account_id = write_contact.account_id and changes.kind = write_contact.kind
+    and changes.done_at is null;
+  insert into private.contact_changes (account_id, session_id, act, kind, value, proven_at)
+  values (account_id, session_id, act, kind, value, clock_timestamp());
+  -- email_confirmed_at stays: without it the next sign-in by a provider would wipe password and phone.
+  if kind = 'phone' then
+    update auth.users
+    set phone = ltrim(value, '+'), phone_confirmed_at = case when value is not null then now() end
+    where users.id = write_contact.account_id;
+  else
+    update auth.users
+    set email = value, email_confirmed_at = coalesce(users.email_confirmed_at, now())
+    where users.id = write_contact.account_id;
+  end if;
+  delete from auth.identities
+  where identities.user_id = write_contact.account_id
+    and identities.provider = write_contact.kind;
+  insert into auth.identities
+    (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
+  select account_id::text, account_id, jsonb_build_object(
+      'sub', account_id, kind, ltrim(value, '+'),
+      'email_verified', kind = 'email', 'phone_verified', kind = 'phone'),
+    kind, null, now(), now()
+  where value is not null;
+end
+$$;
+comment on function private.write_contact is
+  'Sets a proven phone or email, or takes it off where it is null, with all that follows: value, '
+  'confirmation and identity at Auth, which cannot clear any.';
+
+create function private.undo_contact_changes(account public.accounts, identifier text) returns void
+  language plpgsql
+  security definer -- writes closed tables and tables of Auth
+  set search_path = ''
+as $$
+declare
+  kind constant text := case when identifier like '+%' then 'email' else 'phone' end;
+  since timestamptz;
+  value text;
+begin
+  with undone as (
+    delete from private.contact_changes as changes
+    where changes.account_id = account.id and changes.kind = undo_contact_changes.kind
+      and changes.act in ('change', 'removal')
+      and changes.other_value = undo_contact_changes.identifier
+      and changes.done_at > now() - interval '72 hours'
+    returning changes.done_at, changes.old_value
+  )
+  select min(undone.done_at), (array_agg(undone.old_value order by undone.done_at))[1]
+  into since, value from undone;
+  if since is null then
+    return;
+  end if;
+  delete from auth.identities
+  where identities.user_id = account.id and identities.created_at > since
+    and identities.provider not in ('email', 'phone');
+  value := case when private.account_with(value) is null or private.account_with(value) = account.id
+    then value end;
+  if value is distinct from private.proven_contact(account, kind) then
+    perform private.write_contact(account.id, null, 'undo', kind, value);
+  end if;
+end
+$$;
+comment on function private.undo_contact_changes is
+  'A reset by a phone or email takes back what became of the other within 72 hours while this one was '
+  'proven: the new value goes, the old one comes back unless somebody has it, and providers linked '
+  'since go.';
+
+create function private.finish_reset(account_id uuid, identifier text) returns void
+  language plpgsql
+  security definer -- writes closed tables and tables of Auth
+  set search_path = ''
+as $$
+declare
+  account public.accounts := private.lock_account_exclusively(account_id);
+  other_value text;
+  kind constant text := case when identifier like '+%' then 'phone' else 'email' end;
+begin
+  -- Other addresses may have asked as well: their codes set no password any more.
+  perform private.end_other_access(account_id, null, null);
+  if kind = 'email' and not account.email_proven then
+    update public.accounts set email_proven = true, taken_over_at = null
+    where accounts.id = account.id;
+    delete from auth.identities
+    where identities.user_id = account.id and identities.provider not in ('email', 'phone');
+    perform private.suspend_unproven_past(account_id);
+  end if;
+  perform private.undo_contact_changes(account, identifier);
+  account := private.lock_account_exclusively(account_id);
+  other_value := private.proven_contact(account, private.other_kind(kind));
+  if other_value is not null then
+    insert into private.contact_changes
+      (account_id, act, kind, value, other_value, done_at, expires_at)
+    values (account_id, 'reset', kind, identifier, other_value, clock_timestamp(),
+      clock_timestamp() + interval '72 hours');
+  end if;
+end
+$$;
+comment on function private.finish_reset is
+  'After a reset that email is proven; the first time, other providers go and what was published before '
+  'is paused. What became of the other within 72 hours is undone, and that one is held for 72 hours.';
