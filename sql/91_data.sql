@@ -256,7 +256,7 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
     'invoice_paid, invoice_failed, refund, plan_expiring', 6),
   ('notification_category', 'account', 'الحساب', 'Account',
     'identity_verified, identity_rejected, identity_suspended, identity_restored, security_login, '
-      'security_password, security_provider, system', 7)
+      'security_password, security_provider, security_contact, system', 7)
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;

@@ -44,7 +44,8 @@ comment on column public.accounts.id is 'The id of the Auth user.';
 comment on column public.accounts.email is 'In lower case, domain in ASCII; null once deleted.';
 comment on column public.accounts.phone is 'Kuwaiti mobile as +965XXXXXXXX; null once deleted.';
 comment on column public.accounts.email_proven is
-  'Whether a code or a provider has proven who owns the email. Registration does not.';
+  'Whether a code, a provider or an admin has proven who owns the email. Registration does not. '
+  'Beside a phone it always is.';
 comment on column public.accounts.taken_over_at is
   'When the owner of the email signed in by a provider, which ended all earlier access; null after '
   'a password reset.';

@@ -145,6 +145,11 @@ begin
       else changes.proven_at > now() - interval '10 minutes' end;
   if change.id is null then
     return '{"error":{"code":"change_not_found","detail":{}}}';
+  elsif change.done_at is null
+    and (private.contact_holder(account_id, change.value)).is_taken then
+    return jsonb_build_object('error', jsonb_build_object('code', kind || '_taken',
+      'detail', jsonb_build_object('fields', jsonb_build_array(
+        jsonb_build_object('path', kind, 'code', kind || '_taken')))));
   elsif change.proven_at is null then
     verified := private.verify_code(
       'prove', change.value, hmac, address, address_hash, change_id => change.id);

@@ -46,30 +46,31 @@ create function private.undo_contact_changes(account public.accounts, identifier
   set search_path = ''
 as $$
 declare
-  kind constant text := case when identifier like '+%' then 'email' else 'phone' end;
+  changed constant text := case when identifier like '+%' then 'email' else 'phone' end;
   since timestamptz;
-  value text;
+  earlier text;
 begin
   with undone as (
     delete from private.contact_changes as changes
-    where changes.account_id = account.id and changes.kind = undo_contact_changes.kind
+    where changes.account_id = account.id and changes.kind = changed
       and changes.act in ('change', 'removal')
       and changes.other_value = undo_contact_changes.identifier
       and changes.done_at > now() - interval '72 hours'
     returning changes.done_at, changes.old_value
   )
   select min(undone.done_at), (array_agg(undone.old_value order by undone.done_at))[1]
-  into since, value from undone;
+  into since, earlier from undone;
   if since is null then
     return;
   end if;
   delete from auth.identities
   where identities.user_id = account.id and identities.created_at > since
     and identities.provider not in ('email', 'phone');
-  value := case when private.account_with(value) is null or private.account_with(value) = account.id
-    then value end;
-  if value is distinct from private.proven_contact(account, kind) then
-    perform private.write_contact(account.id, null, 'undo', kind, value);
+  if (private.contact_holder(account.id, earlier)).holder_id is not null then
+    earlier := null;
+  end if;
+  if earlier is distinct from private.proven_contact(account, changed) then
+    perform private.write_contact(account.id, null, 'undo', changed, earlier);
   end if;
 end
 $$;
@@ -90,9 +91,10 @@ declare
 begin
   -- Other addresses may have asked as well: their codes set no password any more.
   perform private.end_other_access(account_id, null, null);
+  update public.accounts
+  set email_proven = accounts.email_proven or kind = 'email', taken_over_at = null
+  where accounts.id = account.id;
   if kind = 'email' and not account.email_proven then
-    update public.accounts set email_proven = true, taken_over_at = null
-    where accounts.id = account.id;
     delete from auth.identities
     where identities.user_id = account.id and identities.provider not in ('email', 'phone');
     perform private.suspend_unproven_past(account_id);

@@ -79,15 +79,15 @@ create function private.make_way(change private.contact_changes) returns void
 as $$
 declare
   holder record;
-  closes jsonb;
+  closing jsonb;
 begin
   select * into holder from private.contact_holder(change.account_id, change.value);
   if holder.is_taken then
     perform private.refuse(409, change.kind || '_taken');
   elsif holder.holder_id is not null then
-    closes := private.lose_email(holder.holder_id);
+    closing := private.lose_email(holder.holder_id);
   end if;
-  update private.contact_changes set closes = make_way.closes
+  update private.contact_changes set closes = closing
   where contact_changes.id = change.id;
   -- Auth would find nobody by an email that two have.
   update auth.identities set identity_data = identities.identity_data - 'email' - 'email_verified'
@@ -199,7 +199,8 @@ begin
     and sessions.id is distinct from end_other_access.session_id;
   delete from private.codes
   where codes.account_id = end_other_access.account_id
-    and codes.change_id is distinct from end_other_access.change_id;
+    and (end_other_access.change_id is null
+      or codes.change_id is distinct from end_other_access.change_id);
   delete from private.contact_changes as changes
   where changes.account_id = end_other_access.account_id
     and changes.id is distinct from end_other_access.change_id and changes.done_at is null;
@@ -242,8 +243,8 @@ create function private.finish_contact_change(
   set search_path = ''
 as $$
 declare
-  old_value constant text := nullif(private.proven_contact(before, change.kind), change.value);
-  other_value constant text := private.proven_contact(before, private.other_kind(change.kind));
+  replaced constant text := nullif(private.proven_contact(before, change.kind), change.value);
+  other constant text := private.proven_contact(before, private.other_kind(change.kind));
   was constant text := case change.kind when 'phone' then before.phone else before.email end;
 begin
   perform private.end_other_access(before.id, change.session_id, change.id);
@@ -257,12 +258,12 @@ begin
   else
     update private.contact_changes
     set done_at = clock_timestamp(), expires_at = clock_timestamp() + interval '72 hours',
-        old_value = finish_contact_change.old_value, other_value = finish_contact_change.other_value
+        old_value = replaced, other_value = other
     where contact_changes.id = change.id;
   end if;
   perform private.notify(before.id, null, 'security_contact', null, jsonb_build_object(
     'act', change.act, 'kind', change.kind, 'at', clock_timestamp()));
-  perform private.send_contact_messages(before, change.kind, old_value, other_value);
+  perform private.send_contact_messages(before, change.kind, replaced, other);
 end
 $$;
 comment on function private.finish_contact_change is

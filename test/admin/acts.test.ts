@@ -345,6 +345,7 @@ test('every act has a row that says what it needs, and each is tried here', asyn
     'restore',
     'restore_identity',
     'restore_message',
+    'set_identifier', // identifier.test.ts
     'suspend',
     'suspend_account',
     'suspend_identity',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
 import { database, guest, newPhone, type Person, signUp } from '../support/client.ts'
-import { insertOrganisation } from '../support/fixtures.ts'
+import { givePhone, insertOrganisation } from '../support/fixtures.ts'
 import { reason, statusOf } from './requests.ts'
 
 let admin: Person
@@ -33,10 +33,7 @@ describe('ADM-04 lists', () => {
     const name = `شيخة ${randomUUID().slice(0, 8)}`
     const made = [await signUp(name), await signUp(name), await signUp(name)]
     const phone = newPhone()
-    await database().query('update auth.users set phone = $2 where id = $1', [
-      made[0]!.id,
-      `965${phone}`,
-    ])
+    await givePhone(made[0]!, phone)
     const found = async (query: Record<string, string>) => {
       const { status, body } = await admin.get(`/admin/users?${new URLSearchParams(query)}`)
       expect(status, JSON.stringify(body)).toBe(200)

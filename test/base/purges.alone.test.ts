@@ -63,6 +63,20 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
     ],
     [
       'purge_codes',
+      'private.contact_changes',
+      `(account_id, act, kind, value, done_at, expires_at)
+       select $1, 'reset', 'phone', 'planted ' || n, now(), now() - interval '1 hour' from ${many}`,
+      `value like 'planted %'`,
+    ],
+    [
+      'purge_codes',
+      'private.contact_messages',
+      `(account_id, sent_to, body, due_at, created_at)
+       select $1, 'planted ' || n, '', now() + interval '1 day', now() - interval '2 days' from ${many}`,
+      `sent_to like 'planted %'`,
+    ],
+    [
+      'purge_codes',
       'private.email_claims',
       `(email, claimed_at) select 'planted ' || n, now() - interval '2 hours' from ${many}`,
       `email like 'planted %'`,

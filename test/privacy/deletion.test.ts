@@ -10,7 +10,7 @@ import { hasSandbox, moneyFingerprint, topUp } from '../support/money.ts'
 import { jpeg } from '../support/pictures.ts'
 import { registerDevice } from '../support/notifications.ts'
 import { storedFiles, uploadAvatar, uploadPictures } from '../support/uploads.ts'
-import { insertOrganisation } from '../support/fixtures.ts'
+import { givePhone, insertOrganisation } from '../support/fixtures.ts'
 import { runJobs } from '../support/jobs.ts'
 import { waitUntil } from '../support/wait.ts'
 
@@ -33,10 +33,7 @@ async function somebody() {
   const said = `كلام${mark} مكتوب`
   const phone = newPhone()
   const [person, friend] = [await signUp(name), await signUp()]
-  await database().query(
-    'update auth.users set phone = $2, phone_confirmed_at = now() where id = $1',
-    [person.id, `965${phone}`],
-  )
+  await givePhone(person, phone)
   const companyId = await insertOrganisation(person.id)
   await person.patch(`/auth/identities/${companyId}`, {
     phone: `+965${phone}`,
@@ -205,10 +202,7 @@ describe('ADM-03 what deletion leaves', () => {
     expect((await guest.post('/auth/register', { identifier, password })).status).toBe(201)
     const again = await signIn(identifier, password)
     expect(again.id).not.toBe(person.id)
-    await database().query('update auth.users set phone = $2 where id = $1', [
-      again.id,
-      `965${phone}`,
-    ])
+    await givePhone(again, phone)
     for (const path of ['/favorites', '/conversations', '/notifications', '/devices', '/blocks']) {
       const { status, body } = await again.get(path)
       expect([path, status, body.items.filter(isNoSignIn)]).toEqual([path, 200, []])

@@ -53,6 +53,18 @@ export async function accounts() {
     me.token = body.accessToken
     await ask('GET', '/auth/me')
   })
+
+  await step('Proves the email, so that nobody else can take it away', async () => {
+    const { body: { user } } = await ask('GET', '/auth/me')
+    must(user.emailProven === false, 'registering was to prove nothing')
+    const { body: { changeId } } = await ask('POST', '/auth/me/email', {
+      email,
+      currentPassword: password,
+    }, { status: 202 })
+    const code = await codeFor(email)
+    const { body } = await ask('POST', '/auth/me/email/verify', { changeId, code })
+    must(body.user.emailProven, 'the email was to be proven')
+  })
 }
 
 export async function signOut() {

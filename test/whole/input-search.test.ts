@@ -9,7 +9,7 @@ import {
   signUp,
 } from '../support/client.ts'
 import { inputsOf, operations, requestWith } from '../support/openapi.ts'
-import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { givePhone, insertListing, insertOrganisation } from '../support/fixtures.ts'
 
 let seller: Person
 let viewer: Person
@@ -177,10 +177,7 @@ describe('ISO-03 what anyone can read', () => {
   let things: string[]
 
   beforeAll(async () => {
-    await database().query('update auth.users set phone = $1 where id = $2', [
-      phone.slice(1),
-      seller.id,
-    ])
+    await givePhone(seller, phone)
     const companyId = await insertOrganisation(seller.id)
     const near = { lat: 29.371234, lng: 47.981234, location_precision: 'block' }
     const listed = await insertListing(seller.identityId, { ...near, status_reason: canary })

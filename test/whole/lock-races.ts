@@ -77,7 +77,18 @@ export async function twoAcquaintances(): Promise<Acquaintances> {
 
 /** Restores what admins, and people themselves, changed of their accounts. */
 export async function restore({ one, other, sessions, passwords }: Acquaintances) {
-  for (const { id, office, company, listing, drafted, report } of [one, other]) {
+  for (const { id, identifier, office, company, listing, drafted, report } of [one, other]) {
+    await database().query('delete from private.contact_changes where account_id = $1', [id])
+    await database().query(
+      `update auth.users set phone = null, phone_confirmed_at = null, email = $2 where id = $1`,
+      [id, identifier],
+    )
+    await database().query(
+      `insert into auth.identities (provider_id, user_id, identity_data, provider, created_at)
+       values ($1, $2, jsonb_build_object('sub', $1::text, 'email', $3::text), 'email', now())
+       on conflict (provider_id, provider) do update set identity_data = excluded.identity_data`,
+      [id, id, identifier],
+    )
     await database().query(
       `update public.accounts set status = 'active', suspended_until = null, delete_at = null,
          email_proven = false, taken_over_at = null

@@ -75,6 +75,16 @@ export const closedTables: Record<string, Table> = {
     `insert into private.codes (purpose, identifier, account_id, hmac)
      values ('reset', gen_random_uuid(), :account, '\\x00')`,
   ),
+  'private.contact_changes': closed(
+    'account_id',
+    `insert into private.contact_changes (account_id, act, kind, done_at)
+     values (:account, 'reset', 'phone', now())`,
+  ),
+  'private.contact_messages': closed(
+    'account_id',
+    `insert into private.contact_messages (account_id, sent_to, body)
+     values (:account, gen_random_uuid(), '')`,
+  ),
   'private.email_claims': closed(
     null,
     'insert into private.email_claims (email) values (gen_random_uuid())',

@@ -2,8 +2,10 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Action, Side } from './racing-actions.ts'
 import { formField, pictureForm } from './racing-listings.ts'
-import { database, newEmail, newPhone, signIn } from '../support/client.ts'
+import { beginChange } from '../accounts/contact-requests.ts'
+import { database, guest, newEmail, newPhone, signIn } from '../support/client.ts'
 import { ageCodes, registerPhone, requestResetCode } from '../support/codes.ts'
+import { givePhone, proveEmail } from '../support/fixtures.ts'
 import { bearer } from '../support/races.ts'
 import { claims, type Provider, token } from '../support/social-issuer.ts'
 import { pdf } from '../support/pdf.ts'
@@ -66,6 +68,41 @@ export const accountActions: Record<string, Action> = {
     return {
       path: '/auth/password/reset',
       body: { identifier, code, newPassword: password, confirmPassword: password },
+    }
+  },
+  beginPhone: ({ password }) => ({
+    path: '/auth/me/phone',
+    body: { phone: newPhone(), currentPassword: password },
+  }),
+  beginEmail: ({ password }) => ({
+    path: '/auth/me/email',
+    body: { email: newEmail(), currentPassword: password },
+  }),
+  changePhone: async (by) => {
+    await proveEmail(by)
+    const { changeId, code } = await beginChange(by, 'phone', newPhone())
+    return { path: '/auth/me/phone/verify', body: { changeId, code } }
+  },
+  changeEmail: async (by) => {
+    const { changeId, code } = await beginChange(by, 'email', newEmail())
+    return { path: '/auth/me/email/verify', body: { changeId, code } }
+  },
+  removePhone: async (by) => {
+    await givePhone(by, newPhone())
+    return {
+      method: 'DELETE',
+      path: '/auth/me/phone',
+      body: { currentPassword: by.password },
+    }
+  },
+  removeProvider: async (by) => {
+    await proveEmail(by)
+    const said = claims('google', { email: by.identifier })
+    await guest.post('/auth/google', { idToken: await token('google', said) })
+    return {
+      method: 'DELETE',
+      path: '/auth/me/providers/google',
+      body: { currentPassword: by.password },
     }
   },
   password: ({ password }) => ({

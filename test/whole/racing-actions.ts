@@ -205,6 +205,9 @@ export const adminActions: Record<string, (whom: Side) => RawRequest[]> = {
   'suspends the account': ({ id }) => [status(id, 'suspended')],
   'bans the account': ({ id }) => [status(id, 'banned')],
   'suspends and releases the account': ({ id }) => [status(id, 'suspended'), status(id, 'active')],
+  'sets the email': ({ id, identifier }) => [
+    { method: 'PATCH', path: `/admin/users/${id}/identifier`, body: { email: identifier, reason } },
+  ],
   'suspends the identity': ({ office }) => [identity(office, 'suspended')],
   'suspends and releases the identity': ({ office }) => [
     identity(office, 'suspended'),
@@ -227,6 +230,9 @@ export const adminActs: Record<string, (whom: Side) => Record<string, unknown>[]
   'suspends and releases the account': ({ id }) => [
     { act: 'suspend_account', target: id, reason },
     { act: 'activate_account', target: id, reason },
+  ],
+  'sets the email': ({ id, identifier }) => [
+    { act: 'set_identifier', target: id, value: identifier, reason },
   ],
   'suspends and releases the identity': ({ office }) => [
     { act: 'suspend_identity', target: office, reason },

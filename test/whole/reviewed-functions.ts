@@ -221,6 +221,7 @@ const reviews: Review[] = [
     'private.list_moderation',
     'private.list_users',
     'private.set_identity_status',
+    'private.set_user_identifier',
     'private.set_user_status',
   ]],
   ['users', 'what the calling account reports', [

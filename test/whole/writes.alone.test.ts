@@ -22,6 +22,7 @@ const unlimited: Record<string, string> = {
   sign_in_with_apple: 'an id token is taken once, from the provider; sessions count as sign-ins',
   delete_user: 'administrators',
   set_user_status: 'administrators',
+  set_user_identifier: 'administrators',
   set_identity_status: 'administrators',
   decide_moderation: 'administrators',
   refund_invoice: 'administrators',

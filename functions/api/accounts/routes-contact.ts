@@ -217,7 +217,7 @@ async function verify(
   { changeId, code }: { changeId: string; code: string },
 ) {
   const session = sessionOf(c)
-  await call(c, 'check_session', {})
+  await call(c, 'check_session', {}, { rate: 'profile' })
   const verified = await backend<Verified>('verify_contact_change', {
     ...session,
     kind,

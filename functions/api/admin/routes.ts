@@ -223,12 +223,11 @@ export const admin = area()
     return send(c, await call(c, 'set_user_status', given))
   })
   .openapi(userIdentifier, async (c) => {
-    const { phone, email, ...given } = c.req.valid('json')
-    const { value } = (phone ?? email)!
-    return send(
-      c,
-      await call(c, 'set_user_identifier', { ...c.req.valid('param'), value, ...given }),
-    )
+    const given = c.req.valid('json')
+    const { value } = 'phone' in given ? given.phone : given.email
+    const { reason, removeOther } = given
+    const set = { ...c.req.valid('param'), value, reason, removeOther }
+    return send(c, await call(c, 'set_user_identifier', set))
   })
   .openapi(deleteUser, async (c) => {
     const reason = c.req.valid('json')?.reason ?? c.req.valid('query').reason

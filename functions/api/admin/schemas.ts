@@ -97,17 +97,16 @@ const kindOnly = (kind: Identifier['kind'], example: string) =>
   Identifier.refine((given) => given.kind === kind, { error: 'identifier_invalid' })
     .openapi({ type: 'string', description: `The new ${kind}.`, example })
 
-export const UserIdentifier = z.strictObject({
-  phone: kindOnly('phone', '51234567').optional(),
-  email: kindOnly('email', 'noura@example.com').optional(),
-  removeOther: z.boolean().default(false).describe(
+const setting = {
+  removeOther: z.boolean().optional().describe(
     'Whether the other one, and Google and Apple, sign in to it no more.',
   ),
   reason: Reason,
-}).refine(({ phone, email }) => (phone === undefined) !== (email === undefined), {
-  error: 'invalid',
-  path: ['email'],
-})
+}
+export const UserIdentifier = z.union([
+  z.strictObject({ phone: kindOnly('phone', '51234567'), ...setting }),
+  z.strictObject({ email: kindOnly('email', 'noura@example.com'), ...setting }),
+])
 
 export const IdentityStatus = z.strictObject({
   status: z.enum(['active', 'rejected', 'suspended']).describe(

@@ -1,13 +1,20 @@
 /** From what people do, over HTTP, to what the other person finds in the list and gets as a push. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { change } from '../../accounts/contact-requests.ts'
 import { toggleFavorite } from '../../favorites/reads.ts'
 import { demote, makeAdmin, signUpAdmin } from '../../support/admins.ts'
 import { ChatSocket } from '../../support/chat-socket.ts'
 import { database, guest, newPhone, type Person, signIn, signUp } from '../../support/client.ts'
 import { openConversation, postMessage } from '../../support/conversations.ts'
 import { testLocally } from '../../support/facade.ts'
-import { insertListing, insertOrganisation, insertWaitingCompany } from '../../support/fixtures.ts'
+import {
+  givePhone,
+  insertListing,
+  insertOrganisation,
+  insertWaitingCompany,
+  proveEmail,
+} from '../../support/fixtures.ts'
 import { drain } from '../../support/jobs.ts'
 import { publishListing } from '../../support/listings.ts'
 import { createCharge, submitSandboxPage, topUp, topUpInvoice } from '../../support/money.ts'
@@ -112,11 +119,7 @@ const acts: Act[] = [
     kind: 'lead_new',
     what: 'a request for her number',
     does: async () => {
-      const phone = `965${newPhone().slice(-8)}`
-      await database().query(
-        'update auth.users set phone = $2, phone_confirmed_at = now() where id = $1',
-        [sara.id, phone],
-      )
+      await givePhone(sara, newPhone())
       const { id } = await publishListing(sara)
       done(await (await signUp()).post(`/properties/${id}/contact`, { kind: 'call' }))
     },
@@ -264,13 +267,19 @@ const acts: Act[] = [
       ),
   },
   {
+    kind: 'security_contact',
+    what: 'a new phone',
+    does: async () => {
+      await proveEmail(sara)
+      done(await change(sara, 'phone', newPhone()))
+    },
+  },
+  {
     kind: 'security_provider',
     what: 'a provider that signs her in from now on',
     does: async () => {
       // Proven, so that the sign-in is no takeover, which ends her devices.
-      await database().query('update public.accounts set email_proven = true where id = $1', [
-        sara.id,
-      ])
+      await proveEmail(sara)
       const { post } = await signUp()
       done(
         await post('/auth/google', {

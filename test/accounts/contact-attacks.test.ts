@@ -1,0 +1,461 @@
+/** Whoever holds a token, a SIM or an email that is not theirs, and what they cannot do with it. */
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import {
+  database,
+  guest,
+  newEmail,
+  newPhone,
+  type Person,
+  projectUrl,
+  secretKey,
+  signIn,
+  signUp,
+} from '../support/client.ts'
+import {
+  ageCodes,
+  registerPhone,
+  requestResetCode,
+  signUpByPhone,
+  verifyCode,
+} from '../support/codes.ts'
+import { drain } from '../support/jobs.ts'
+import { alarmsAbout } from '../support/money.ts'
+import { notificationsOf } from '../support/notifications.ts'
+import { refusal } from '../support/problems.ts'
+import { bearer, race } from '../support/races.ts'
+import { issuerUrl } from '../support/social-issuer.ts'
+import {
+  ageChanges,
+  atAuth,
+  begin,
+  beginChange,
+  byPassword,
+  change,
+  contactOf,
+  isNobodys,
+  notFound,
+  resetBy,
+  signedOut,
+  signUpProven,
+  tooSoon,
+  verify,
+} from './contact-requests.ts'
+import { personFrom, signInAs, tokenInvalid } from './social-sign-in.ts'
+
+const full = (phone: string) => `+965${phone}`
+
+/** Somebody with a phone and an email, both proven, that nothing holds any more. */
+async function signUpWithBoth() {
+  const person = await signUpByPhone()
+  const email = newEmail()
+  await change(person, 'email', email)
+  await ageChanges(person, 73)
+  return { person, phone: person.identifier, email }
+}
+
+describe('CON-10 an attacker who knows the password', () => {
+  test('moves the phone, and the owner of the email takes it back by a reset', async () => {
+    const { person, phone, email } = await signUpWithBoth()
+    const theirs = newPhone()
+    await change(person, 'phone', theirs)
+    expect(await begin(person, 'email', newEmail())).toMatchObject(tooSoon)
+    const owner = await signIn(email, await resetBy(email))
+    expect(await contactOf(owner)).toEqual({ email, phone: full(phone), emailProven: true })
+    expect(await atAuth(owner)).toMatchObject({
+      phone: `965${phone}`,
+      identities: [`email ${email}`, `phone 965${phone}`],
+    })
+    expect(await isNobodys(theirs)).toBe(true)
+    expect(await person.get('/auth/me')).toMatchObject(signedOut)
+    expect(await notificationsOf(owner, 'security_contact')).toMatchObject([
+      { titleEn: 'A change of your phone number was undone' },
+      { titleEn: 'Your phone number was changed' },
+      { titleEn: 'Your email was changed' },
+    ])
+    // Whoever undid it may go on: only the other one is held.
+    await change(owner, 'email', newEmail(), byPassword(owner))
+  })
+
+  test('moves the email, changes it again, and the phone takes both back', async () => {
+    const { person, phone, email } = await signUpWithBoth()
+    const [first, second] = [newEmail(), newEmail()]
+    await change(person, 'email', first)
+    await change(person, 'email', second)
+    const owner = await signIn(phone, await resetBy(phone))
+    expect(await contactOf(owner)).toEqual({ email, phone: full(phone), emailProven: true })
+    for (const gone of [first, second]) expect(await isNobodys(gone)).toBe(true)
+  })
+
+  test('adds an email to a phone, which the phone takes off again', async () => {
+    const person = await signUpByPhone()
+    const theirs = newEmail()
+    await change(person, 'email', theirs)
+    const owner = await signIn(person.identifier, await resetBy(person.identifier))
+    expect(await contactOf(owner)).toMatchObject({ email: null, emailProven: false })
+    expect(await atAuth(owner)).toMatchObject({ email: null, confirmed: true })
+    expect(await isNobodys(theirs)).toBe(true)
+  })
+
+  test('removes the phone, which comes back by a reset unless somebody has it by then', async () => {
+    const again = await signUpWithBoth()
+    expect(await again.person.delete('/auth/me/phone', byPassword(again.person)))
+      .toMatchObject({ status: 204 })
+    expect(await contactOf(again.person)).toMatchObject({ phone: null })
+    const owner = await signIn(again.email, await resetBy(again.email))
+    expect(await contactOf(owner)).toMatchObject({ phone: full(again.phone) })
+
+    const taken = await signUpWithBoth()
+    await taken.person.delete('/auth/me/phone', byPassword(taken.person))
+    const stranger = await signUpByPhone(taken.phone)
+    const left = await signIn(taken.email, await resetBy(taken.email))
+    expect(await contactOf(left)).toMatchObject({ phone: null, email: taken.email })
+    expect(await contactOf(stranger)).toMatchObject({ phone: full(taken.phone) })
+  })
+
+  test('undoes nothing by what they put there, nor after 72 hours', async () => {
+    const { person, phone, email } = await signUpWithBoth()
+    const theirs = newPhone()
+    await change(person, 'phone', theirs)
+    // A reset by the new one takes nothing off, and holds the email anew.
+    const attacker = await signIn(theirs, await resetBy(theirs))
+    expect(await contactOf(attacker)).toEqual({ email, phone: full(theirs), emailProven: true })
+    expect(await begin(attacker, 'email', newEmail())).toMatchObject(tooSoon)
+    await ageChanges(attacker, 73)
+    const late = await signIn(email, await resetBy(email))
+    expect(await contactOf(late)).toMatchObject({ phone: full(theirs) })
+    expect(await isNobodys(phone)).toBe(true)
+  })
+})
+
+describe('CON-11 codes in flight', () => {
+  test('die with a change: for a reset, a change, a deletion, at the old and at the new one', async () => {
+    const { person, phone, email } = await signUpWithBoth()
+    await ageCodes(phone, 45)
+    const byOldSim = await requestResetCode(phone)
+    const byMail = await requestResetCode(email)
+    const other = await beginChange(person, 'phone', newPhone())
+    await ageCodes(phone, 45)
+    const next = newPhone()
+    const registration = await registerPhone(next)
+    await ageCodes(next, 45)
+    // The newer change takes the place of the older.
+    await change(person, 'phone', next)
+    expect(await verify(person, 'phone', other)).toMatchObject(notFound)
+    const newPassword = randomUUID()
+    for (const [identifier, code] of [[phone, byOldSim], [email, byMail]]) {
+      expect(
+        await guest.post('/auth/password/reset', {
+          identifier,
+          code,
+          newPassword,
+          confirmPassword: newPassword,
+        }),
+      ).toMatchObject(refusal(422, 'otp_invalid'))
+    }
+    expect(await verifyCode(next, registration.code, registration.registrationId))
+      .toMatchObject({ status: 422 })
+    expect(await contactOf(person)).toMatchObject({ phone: full(next) })
+  })
+
+  test('a reset ends a change that was begun, and a signed-out session its own', async () => {
+    const { person, email } = await signUpWithBoth()
+    const begun = await beginChange(person, 'email', newEmail())
+    await ageCodes(email, 45)
+    const password = await resetBy(email)
+    expect(await verify(person, 'email', begun)).toMatchObject(signedOut)
+    const again = await signIn(email, password)
+    expect(await verify(again, 'email', begun)).toMatchObject(notFound)
+    const out = await beginChange(again, 'email', newEmail())
+    await again.post('/auth/logout')
+    expect(await verify(again, 'email', out)).toMatchObject(signedOut)
+    expect(await contactOf(await signIn(email, password))).toMatchObject({ email })
+  })
+
+  test('a deletion that was requested ends a change under way', async () => {
+    const person = await signUpByPhone()
+    const begun = await beginChange(person, 'email', newEmail())
+    const { identifier, password } = person
+    expect(await person.post('/auth/me/delete', { password })).toMatchObject({ status: 202 })
+    expect(await verify(person, 'email', begun)).toMatchObject(signedOut)
+    expect(await verify(await signIn(identifier, password), 'email', begun)).toMatchObject(notFound)
+  })
+
+  test('a change and a reset by the old number at once: one after the other, never both', async () => {
+    for (let round = 0; round < 4; round++) {
+      const { person, phone, email } = await signUpWithBoth()
+      await ageCodes(phone, 45)
+      const code = await requestResetCode(phone)
+      const next = newPhone()
+      const begun = await beginChange(person, 'phone', next)
+      const newPassword = randomUUID()
+      const [changed, reset] = await race([
+        {
+          path: '/auth/me/phone/verify',
+          body: { changeId: begun.changeId, code: begun.code },
+          headers: [bearer(person)],
+        },
+        {
+          path: '/auth/password/reset',
+          body: { identifier: phone, code, newPassword, confirmPassword: newPassword },
+        },
+      ])
+      const now = await signIn(email, reset!.status === 204 ? newPassword : person.password)
+      const contact = await contactOf(now)
+      expect([changed!.status === 200, reset!.status === 204]).not.toEqual([true, true])
+      expect(contact.phone).toBe(full(changed!.status === 200 ? next : phone))
+    }
+  })
+})
+
+describe('CON-12 at Auth', () => {
+  const put = (id: string, body: object) =>
+    fetch(`${projectUrl}/auth/v1/admin/users/${id}`, {
+      method: 'PUT',
+      headers: { apikey: secretKey, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+
+  test('nothing is written that nobody has proven, and nothing but what was', async () => {
+    const person = await signUpByPhone()
+    const email = newEmail()
+    await beginChange(person, 'email', email)
+    for (
+      const body of [
+        { email, email_confirm: true },
+        { phone: `965${newPhone()}`, phone_confirm: true },
+      ]
+    ) {
+      const refused = await put(person.id, body)
+      expect(refused.status).toBe(409)
+    }
+    // Proven, but another value, another kind, or too late.
+    await database().query(
+      `update private.contact_changes set proven_at = now() where account_id = $1`,
+      [person.id],
+    )
+    expect((await put(person.id, { email: newEmail(), email_confirm: true })).status).toBe(409)
+    expect((await put(person.id, { email, phone: `965${newPhone()}` })).status).toBe(409)
+    await database().query(
+      `update private.contact_changes set proven_at = now() - interval '11 minutes'
+       where account_id = $1`,
+      [person.id],
+    )
+    expect((await put(person.id, { email, email_confirm: true })).status).toBe(409)
+    expect(await contactOf(person)).toMatchObject({ email: null, phone: full(person.identifier) })
+    // In time it is done, with all that follows, whoever tells Auth.
+    await database().query(
+      `update private.contact_changes set proven_at = now() where account_id = $1`,
+      [person.id],
+    )
+    expect((await put(person.id, { email, email_confirm: true })).status).toBe(200)
+    expect(await contactOf(person)).toMatchObject({ email, emailProven: true })
+  })
+
+  test('a proven change whose session is over is not written any more', async () => {
+    const person = await signUpByPhone()
+    const email = newEmail()
+    await beginChange(person, 'email', email)
+    await database().query(
+      `update private.contact_changes set proven_at = now() where account_id = $1`,
+      [person.id],
+    )
+    await person.post('/auth/logout')
+    expect((await put(person.id, { email, email_confirm: true })).status).toBe(409)
+    expect(await isNobodys(email)).toBe(true)
+  })
+})
+
+describe('CON-13 an email that somebody registered before its owner came', () => {
+  test('gives way to who proves it, who is told what closes, and the other adds a phone', async () => {
+    const squatter = await signUp()
+    const email = squatter.identifier
+    const owner = await signUpByPhone()
+    await squatter.post('/properties', { type: 'SALE', titleAr: 'مسودة للتجربة' })
+    const done = await change(owner, 'email', email)
+    expect(done.body).toMatchObject({
+      user: { email, emailProven: true },
+      closes: [{ listings: 1 }],
+    })
+    expect(await contactOf(squatter)).toEqual({ email: null, phone: null, emailProven: false })
+    expect(await atAuth(squatter)).toMatchObject({ email: null, confirmed: true, identities: [] })
+    expect(await notificationsOf(squatter, 'security_contact')).toMatchObject([
+      { titleEn: 'Somebody else has proven your email' },
+    ])
+    expect(await guest.post('/auth/login', { identifier: email, password: squatter.password }))
+      .toMatchObject(refusal(401, 'invalid_credentials'))
+    // The session lives, and its password is proof.
+    expect(await begin(squatter, 'phone', newPhone(), { currentPassword: 'not this one' }))
+      .toMatchObject(refusal(401, 'invalid_credentials'))
+    const phone = newPhone()
+    await change(squatter, 'phone', phone)
+    expect((await signIn(phone, squatter.password)).id).toBe(squatter.id)
+    const { rows } = await database().query(
+      'select unreachable_since from public.accounts where id = $1',
+      [squatter.id],
+    )
+    expect(rows).toEqual([{ unreachable_since: null }])
+  })
+
+  const lose = async (squatter: Person) => {
+    await change(await signUpByPhone(), 'email', squatter.identifier)
+    await database().query(
+      `update public.accounts set unreachable_since = unreachable_since - interval '15 days'
+       where id = $1`,
+      [squatter.id],
+    )
+  }
+  const statusOf = async ({ id }: Person) =>
+    (await database().query('select status from public.accounts where id = $1', [id])).rows[0]
+      .status
+
+  test('without another way in, the account is asked to be deleted after 14 days', async () => {
+    const squatter = await signUp()
+    await change(await signUpByPhone(), 'email', squatter.identifier)
+    await drain('give_up_unreachable_accounts')
+    expect(await statusOf(squatter)).toBe('active')
+    const late = await signUp()
+    await lose(late)
+    await drain('give_up_unreachable_accounts')
+    expect(await statusOf(late)).toBe('deletion_requested')
+    expect(await late.get('/auth/me')).toMatchObject(signedOut)
+  })
+
+  test('what it still owes stops that, and an admin hears of it', async () => {
+    const squatter = await signUp()
+    const { rows: [identity] } = await database().query(
+      `select id from public.identities where account_id = $1`,
+      [squatter.id],
+    )
+    await database().query(
+      `insert into public.properties (owner_identity_id, owner_type, type, status, kind, title_ar,
+         governorate_id, area_id, lat, lng, location_precision, published_at, expires_at,
+         auction_starts_at, auction_ends_at, price, usage, land_area_m2)
+       values ($1, 'individual', 'SALE', 'active', 'villa', 'فيلا للبيع في مزاد', 'hawalli', 'salmiya', 29.33,
+         48.07, 'block', now(), now() + interval '9 days', now(), now() + interval '5 days', 1000,
+         'residential', 500)`,
+      [identity.id],
+    )
+    await lose(squatter)
+    await drain('give_up_unreachable_accounts')
+    expect(await statusOf(squatter)).toBe('active')
+    expect(await alarmsAbout(squatter.id)).toEqual(['unreachable_account'])
+  })
+
+  test("two that prove each other's at once have both, or one is asked once more", async () => {
+    const people = [await signUp(), await signUp()]
+    const begun = [
+      await beginChange(people[0]!, 'email', people[1]!.identifier),
+      await beginChange(people[1]!, 'email', people[0]!.identifier),
+    ]
+    const replies = await race(people.map((person, nth) => ({
+      path: '/auth/me/email/verify',
+      body: { changeId: begun[nth]!.changeId, code: begun[nth]!.code },
+      headers: [bearer(person)],
+    })))
+    expect(replies.map(({ status }) => status)).toEqual([200, 200])
+    expect(await contactOf(people[0]!)).toMatchObject({ email: people[1]!.identifier })
+    expect(await contactOf(people[1]!)).toMatchObject({ email: people[0]!.identifier })
+  })
+
+  test("an email that only another account's provider identity holds is taken from it", async () => {
+    const [person, other] = [await signUpByPhone(), await signUpByPhone()]
+    const email = newEmail()
+    await database().query(
+      `update auth.identities set identity_data = identity_data || jsonb_build_object('email', $2::text)
+       where user_id = $1`,
+      [other.id, email],
+    )
+    await change(person, 'email', email)
+    expect((await atAuth(other)).identities).toEqual([`phone 965${other.identifier}`])
+    expect((await atAuth(person)).identities).toContain(`email ${email}`)
+  })
+})
+
+describe.runIf(issuerUrl)('CON-14 providers', () => {
+  const remove = (person: Person, provider = 'google') =>
+    person.delete(`/auth/me/providers/${provider}`, byPassword(person))
+
+  test('a removed one signs in no more, and comes back by the own proven email alone', async () => {
+    const email = newEmail()
+    const sub = randomUUID()
+    const made = personFrom(await signInAs('google', { email, sub }))
+    const person = await signIn(email, await resetBy(email))
+    expect((await person.get('/auth/me')).body.user.providers).toEqual(['google'])
+    expect(await remove(person, 'apple')).toMatchObject({ status: 204 })
+    expect(await remove(person)).toMatchObject({ status: 204 })
+    expect(await remove(person)).toMatchObject({ status: 204 })
+    expect((await person.get('/auth/me')).body.user.providers).toEqual([])
+    await change(person, 'email', newEmail())
+    const back = await signInAs('google', { email, sub })
+    // With the old email it is somebody else's by now.
+    expect(back).toMatchObject({ status: 200, body: { isNewAccount: true } })
+    expect(back.body.user.id).not.toBe(made.id)
+  })
+
+  test('the only way in is not removed', async () => {
+    const email = newEmail()
+    const person = personFrom(await signInAs('google', { email }))
+    const code = await person.post('/auth/otp/resend', { identifier: email, purpose: 'change' })
+    expect(code).toMatchObject({ status: 202 })
+    const phone = await signUpByPhone()
+    expect(await phone.delete('/auth/me/phone', byPassword(phone)))
+      .toMatchObject(refusal(409, 'last_identifier'))
+  })
+
+  test('one that was linked opens its account whatever becomes of the email, which keeps its own', async () => {
+    const [email, next, sub] = [newEmail(), newEmail(), randomUUID()]
+    const made = personFrom(await signInAs('google', { email, sub }))
+    const person = await signIn(email, await resetBy(email))
+    await change(person, 'email', next)
+    expect((await atAuth(person)).said).toBeNull()
+    const again = await signInAs('google', { email, sub })
+    expect(again.body.user).toMatchObject({ id: made.id, email: next })
+    // What the provider says of the old email is not written back.
+    expect(await atAuth(person)).toMatchObject({
+      said: null,
+      identities: [`email ${next}`, 'google '],
+    })
+    // A new subject with the old email is nobody's here.
+    const stranger = await signInAs('google', { email })
+    expect(stranger.body.user.id).not.toBe(made.id)
+  })
+
+  test('one linked since a change goes when that is undone', async () => {
+    const person = await signUpByPhone()
+    const theirs = newEmail()
+    await change(person, 'email', theirs)
+    const sub = randomUUID()
+    expect((await signInAs('google', { email: theirs, sub })).body.user.id).toBe(person.id)
+    const owner = await signIn(person.identifier, await resetBy(person.identifier))
+    expect((await owner.get('/auth/me')).body.user).toMatchObject({ providers: [], email: null })
+    const attacker = await signInAs('google', { email: theirs, sub })
+    expect(attacker.body.user.id).not.toBe(person.id)
+  })
+
+  test('where nothing else is left, its sign-in of the last five minutes is proof', async () => {
+    const [email, sub] = [newEmail(), randomUUID()]
+    const made = personFrom(await signInAs('apple', { email, sub }))
+    // As an undone change leaves it.
+    await database().query('update auth.users set email = null where id = $1', [made.id])
+    expect(await begin(made, 'phone', newPhone(), { currentPassword: 'not this one' }))
+      .toMatchObject(refusal(401, 'invalid_credentials'))
+    await database().query(
+      `update auth.mfa_amr_claims set created_at = created_at - interval '6 minutes'
+       where session_id in (select id from auth.sessions where user_id = $1)`,
+      [made.id],
+    )
+    expect(await begin(made, 'phone', newPhone(), {}))
+      .toMatchObject(refusal(401, 'invalid_credentials'))
+    const fresh = personFrom(await signInAs('apple', { email: newEmail(), sub }))
+    expect(fresh.id).toBe(made.id)
+    const phone = newPhone()
+    await change(fresh, 'phone', phone, {})
+    expect(await contactOf(fresh)).toMatchObject({ phone: full(phone) })
+  })
+
+  test('a new subject with another email, or none, opens nothing', async () => {
+    expect(await signInAs('google', { email: newEmail(), email_verified: false }))
+      .toMatchObject(tokenInvalid)
+  })
+})

@@ -1,0 +1,70 @@
+/** How many changes of phone and email are begun, and whom that costs. */
+import { expect } from 'vitest'
+import { newAddress, testFromAddresses } from '../support/addresses.ts'
+import { database, newEmail, type Person } from '../support/client.ts'
+import { ageCodes, signUpByPhone } from '../support/codes.ts'
+import { hitsOf, plantHits } from '../support/rate-hits.ts'
+import { withRates } from '../support/own-rates.ts'
+import { defaultRates } from '../support/rates.ts'
+import { refusal } from '../support/problems.ts'
+import { bearer, sendRaw } from '../support/races.ts'
+
+withRates(defaultRates(/^(contact_changes|register_address|code_)/))
+
+const limited = refusal(429, 'rate_limited')
+
+const beginFrom = (from: string, person: Person, body: object) =>
+  sendRaw({
+    path: `/auth/me/${'phone' in body ? 'phone' : 'email'}`,
+    body,
+    from,
+    headers: [bearer(person)],
+  })
+
+testFromAddresses(
+  'CON-07 an account begins five changes a day, refused ones too, each a registration of its address',
+  async () => {
+    const [person, taken] = [await signUpByPhone(), await signUpByPhone()]
+    await database().query('delete from private.rate_hits')
+    const from = newAddress()
+    const proof = { currentPassword: person.password }
+    const registrations = () => hitsOf('register_address', from)
+    // What is not proven is not begun.
+    expect(await beginFrom(from, person, { email: newEmail() }))
+      .toMatchObject(refusal(401, 'invalid_credentials'))
+    expect(await registrations()).toBe(0)
+
+    const email = newEmail()
+    expect(await beginFrom(from, person, { email, ...proof })).toMatchObject({ status: 202 })
+    await ageCodes(email, 45)
+    // Sent again is not begun.
+    expect(await beginFrom(from, person, { email })).toMatchObject({ status: 202 })
+    expect(await beginFrom(from, person, { phone: taken.identifier, ...proof }))
+      .toMatchObject(refusal(409, 'phone_taken'))
+    expect(await beginFrom(from, person, { phone: person.identifier, ...proof }))
+      .toMatchObject(refusal(422, 'identifier_unchanged'))
+    for (let more = 0; more < 2; more++) {
+      expect(await beginFrom(from, person, { email: newEmail(), ...proof }))
+        .toMatchObject({ status: 202 })
+    }
+    expect(await beginFrom(from, person, { email: newEmail(), ...proof })).toMatchObject(limited)
+    // Five that were begun, and four more for the one that said who has an account.
+    expect(await hitsOf('register_address', from)).toBe(9)
+  },
+)
+
+testFromAddresses(
+  'CON-07 a code for a change goes out also where the service sends four fifths of what it may',
+  async () => {
+    const person = await signUpByPhone()
+    const { identifier, password } = person
+    await ageCodes(identifier, 45)
+    const from = newAddress()
+    await plantHits('code_service', 'all', 250)
+    expect(await beginFrom(from, person, { email: newEmail(), currentPassword: password }))
+      .toMatchObject(refusal(503, 'service_unavailable'))
+    const resend = { path: '/auth/otp/resend', body: { identifier, purpose: 'change' } }
+    expect(await sendRaw({ ...resend, from, headers: [bearer(person)] }))
+      .toMatchObject({ status: 202 })
+  },
+)
