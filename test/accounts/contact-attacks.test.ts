@@ -37,7 +37,6 @@ import {
   notFound,
   resetBy,
   signedOut,
-  signUpProven,
   tooSoon,
   verify,
 } from './contact-requests.ts'
