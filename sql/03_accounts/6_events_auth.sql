@@ -31,14 +31,20 @@ create function private.on_auth_user_created() returns trigger
 as $$
 declare
   given_name text := new.raw_user_meta_data ->> 'full_name';
+  broken text;
 begin
   begin
     insert into public.accounts (id, email, phone)
     values (new.id, lower(nullif(new.email, '')), '+' || nullif(new.phone, ''));
   exception
     when check_violation then -- said as a sentence to whoever adds somebody in Studio
-      raise exception using errcode = 'PT422', message =
-        'An account has an email as people write it, or a Kuwaiti mobile number such as 96550000001.';
+      get stacked diagnostics broken = constraint_name;
+      raise exception using errcode = 'PT422', message = case broken
+        when 'accounts_unproven_email_stands_alone' then
+          'A new account has an email or a phone: the other one is proven before it is added.'
+        else
+          'An account has an email as people write it, or a Kuwaiti mobile number such as 96550000001.'
+        end;
   end;
   update public.accounts
   set active_identity_id = private.add_individual(

@@ -251,6 +251,20 @@ describe('CON-12 at Auth', () => {
     expect(await contactOf(person)).toMatchObject({ email, emailProven: true })
   })
 
+  test('a user is not made with a phone and an email that nobody has proven', async () => {
+    const email = newEmail()
+    const made = await fetch(`${projectUrl}/auth/v1/admin/users`, {
+      method: 'POST',
+      headers: { apikey: secretKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ email, phone: `965${newPhone()}`, password: randomUUID() }),
+    })
+    expect([made.status, await made.text()]).toEqual([
+      422,
+      expect.stringContaining('A new account has an email or a phone'),
+    ])
+    expect(await isNobodys(email)).toBe(true)
+  })
+
   test('a proven change whose session is over is not written any more', async () => {
     const person = await signUpByPhone()
     const email = newEmail()

@@ -4,7 +4,7 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
 import { database, newPhone, type Person, signUp } from '../support/client.ts'
-import { insertListing, insertWaitingCompany } from '../support/fixtures.ts'
+import { givePhone, insertListing, insertWaitingCompany } from '../support/fixtures.ts'
 import { hasSandbox, topUp } from '../support/money.ts'
 
 let admin: Person
@@ -63,8 +63,7 @@ test('users by what they show', async () => {
        where ${key} = $1`,
       [id, ...Object.values(values)],
     )
-  await set('auth.users', 'id', first!, { phone: `965${newPhone()}` })
-  await set('auth.users', 'id', second!, { phone: `965${newPhone()}` })
+  for (const person of people.slice(0, 2)) await givePhone(person, newPhone())
   const [longAgo, lately] = [daysFromNow(-400), daysFromNow(-200)]
   for (const [id, at] of [[first, lately], [second, longAgo], [third, lately], [fourth, null]]) {
     await set('auth.users', 'id', id!, { last_sign_in_at: at })

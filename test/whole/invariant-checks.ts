@@ -50,9 +50,18 @@ export const invariants: Invariant[] = [
         from public.accounts
         where phone is not null and phone !~ '^[+]?965[569][0-9]{7}$'
       union all
-      select 'double', coalesce(email, phone)
-        from public.accounts
-        where status <> 'deleted' group by coalesce(email, phone) having count(*) > 1`,
+      select 'double', identifier
+        from public.accounts cross join unnest(array[email, phone]) as identifier
+        where identifier is not null group by identifier having count(*) > 1
+      union all
+      select 'not proven, beside a phone', email
+        from public.accounts where not email_proven and email is not null and phone is not null
+      union all
+      select 'another at Auth', accounts.id::text
+        from public.accounts join auth.users on users.id = accounts.id
+        where accounts.status <> 'deleted'
+          and (accounts.email, ltrim(accounts.phone, '+'))
+            is distinct from (nullif(users.email, ''), nullif(users.phone, ''))`,
     plant: `alter table public.accounts drop constraint accounts_email_is_normal;
       insert into public.accounts (id, email) values (gen_random_uuid(), 'Planted@example.com')`,
   },
