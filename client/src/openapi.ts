@@ -81,12 +81,15 @@ export type ServerCode =
   | 'invoice_not_found'
   | 'plan_not_found'
   | 'document_not_found'
+  | 'change_not_found'
   | 'user_not_found'
   | 'route_not_found'
   | 'method_not_allowed'
   | 'upload_timeout'
   | 'email_taken'
   | 'phone_taken'
+  | 'change_too_soon'
+  | 'last_identifier'
   | 'identity_changed'
   | 'property_state_conflict'
   | 'type_immutable'
@@ -110,6 +113,7 @@ export type ServerCode =
   | 'file_not_image'
   | 'file_not_document'
   | 'validation_failed'
+  | 'identifier_unchanged'
   | 'identifier_invalid'
   | 'password_too_short'
   | 'password_too_long'
@@ -141,6 +145,7 @@ export type ServerCode =
   | 'sms_send_failed'
   | 'provider_disabled'
   | 'sms_not_configured'
+  | 'mail_not_configured'
   | 'payment_not_configured'
   | 'not_found'
   | 'admin_self'
@@ -166,6 +171,9 @@ export interface DeclaredCodes {
   }
   '/admin/users/{userId}/status': {
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'last_admin' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
+  '/admin/users/{userId}/identifier': {
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'phone_taken' | 'email_taken' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/identities/{identityId}/status': {
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'documents_changed' | 'licence_in_use' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -217,6 +225,22 @@ export interface DeclaredCodes {
   }
   '/auth/password/change': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'password_too_short' | 'password_too_long' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
+  '/auth/me/phone': {
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'phone_taken' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'identifier_unchanged' | 'validation_failed' | 'identifier_invalid' | 'otp_invalid' | 'otp_resend_too_soon' | 'otp_locked' | 'rate_limited' | 'internal' | 'sms_send_failed' | 'sms_not_configured' | 'service_unavailable' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'last_identifier' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'otp_invalid' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
+  '/auth/me/email': {
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'email_taken' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'identifier_unchanged' | 'validation_failed' | 'identifier_invalid' | 'otp_invalid' | 'otp_resend_too_soon' | 'otp_locked' | 'rate_limited' | 'internal' | 'sms_send_failed' | 'mail_not_configured' | 'service_unavailable' | 'timeout'
+  }
+  '/auth/me/phone/verify': {
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'change_not_found' | 'upload_timeout' | 'identity_changed' | 'phone_taken' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
+  '/auth/me/email/verify': {
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'change_not_found' | 'upload_timeout' | 'identity_changed' | 'email_taken' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
+  '/auth/me/providers/{provider}': {
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'last_identifier' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'otp_invalid' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/auth/me': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -633,6 +657,28 @@ export interface paths {
         patch: operations["set_user_status"];
         trace?: never;
     };
+    "/admin/users/{userId}/identifier": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Set the phone or email of an account: all that opened it until now ends
+         * @description For administrators.
+         *
+         *     What an administrator sets counts as proven. The password, codes, known addresses and sessions go; the old one and the other proven one are told, and the person sets a new password by “Forgot password”. `removeOther` takes the other one and providers off as well.
+         */
+        patch: operations["set_user_identifier"];
+        trace?: never;
+    };
     "/admin/identities/{identityId}/status": {
         parameters: {
             query?: never;
@@ -814,7 +860,7 @@ export interface paths {
         put?: never;
         /**
          * Send a new code; the previous one becomes invalid
-         * @description Every 45 seconds at most, and some an hour: see the rates of the introduction. The answer is the same for an identifier that nobody has. `registrationId` names the registration that the code is for. A code to delete an account needs its token, and goes to its own phone or email only.
+         * @description Every 45 seconds at most, and some an hour: see the rates of the introduction. The answer is the same for an identifier that nobody has. `registrationId` names the registration that the code is for. A code to delete an account, or to change its phone or email, needs its token, and goes to its own phone or email only; of a change only to one that is proven.
          */
         post: operations["resend_otp"];
         delete?: never;
@@ -978,6 +1024,110 @@ export interface paths {
          */
         post: operations["change_password"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/me/phone": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add or change my phone: a code goes to the new one
+         * @description A code goes to the new phone; go on with `POST /auth/me/phone/verify`. Proven by `currentPassword` or `code`. Where the account has neither phone nor email, a sign-in by its provider within the last five minutes is proof enough. The same call with the same value from the same session sends the code again, and needs no proof. At most 5 a day; after a change of the other one, its removal or a reset by it, the proven one stays for 72 hours (`retryAt`).
+         */
+        post: operations["begin_phone_change"];
+        /**
+         * Remove my phone
+         * @description It signs this account in no more, and other sessions end. Proven by `currentPassword` or `code`. Where the account has neither phone nor email, a sign-in by its provider within the last five minutes is proof enough.
+         */
+        delete: operations["remove_phone"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/me/email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add, change or prove my email: a code goes to it
+         * @description A code goes to the new email; go on with `POST /auth/me/email/verify`. Proven by `currentPassword` or `code`. Where the account has neither phone nor email, a sign-in by its provider within the last five minutes is proof enough. The same call with the same value from the same session sends the code again, and needs no proof. At most 5 a day; after a change of the other one, its removal or a reset by it, the proven one stays for 72 hours (`retryAt`).
+         */
+        post: operations["begin_email_change"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/me/phone/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify my new phone with the code: the account has it from now on
+         * @description Other sessions, codes and changes of the account end with it. The same call again, within ten minutes, answers the same: so do after a 503.
+         */
+        post: operations["verify_phone_change"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/me/email/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify my new email with the code: the account has it from now on
+         * @description Other sessions, codes and changes of the account end with it. The same call again, within ten minutes, answers the same: so do after a 503.
+         */
+        post: operations["verify_email_change"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/me/providers/{provider}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove Google or Apple from my account
+         * @description It signs this account in no more, and other sessions end. Proven by `currentPassword` or `code`. Where the account has neither phone nor email, a sign-in by its provider within the last five minutes is proof enough. It comes back by a sign-in with the account's own proven email.
+         */
+        delete: operations["remove_provider"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3157,6 +3307,8 @@ export interface components {
              * @description In lower case; null where the account has none.
              */
             email: string | null;
+            /** @description Whether a code or a provider has proven who owns the email. */
+            emailProven: boolean;
             /**
              * @description A Kuwaiti mobile with country code; null where the account has none.
              * @example +96551234567
@@ -3176,8 +3328,6 @@ export interface components {
             language: "ar" | "en";
             /** Format: date-time */
             createdAt: string;
-            /** @description Whether a code or a provider has proven who owns the email. */
-            emailProven: boolean;
             /**
              * @description `deletion_requested` lasts 14 days; signing in cancels it.
              * @enum {string}
@@ -3967,6 +4117,8 @@ export interface components {
              * @description In lower case; null where the account has none.
              */
             email: string | null;
+            /** @description Whether a code or a provider has proven who owns the email. */
+            emailProven: boolean;
             /**
              * @description A Kuwaiti mobile with country code; null where the account has none.
              * @example +96551234567
@@ -4029,6 +4181,32 @@ export interface components {
              */
             resetId: string;
         };
+        /** @description A change of phone or email that awaits its code. */
+        ContactChange: {
+            /**
+             * Format: uuid
+             * @description Names this change, in this session.
+             */
+            changeId: string;
+            /** @description Seconds until another code can be asked for. */
+            resendAfter: number;
+            /** @description Seconds until the code ends. */
+            expiresIn: number;
+            /**
+             * @description The email of the account is not proven and leaves it when the phone is.
+             * @enum {boolean}
+             */
+            emailLeaves?: true;
+        };
+        /** @description The account with its new phone or email. */
+        ContactChanged: {
+            user: components["schemas"]["User"];
+            /** @description Accounts that had this email without proving it, and have neither phone nor email now: they are deleted in 14 days unless they add one. */
+            closes?: {
+                /** @description How many listings go with it. */
+                listings: number;
+            }[];
+        };
         /** @description The calling account and who it acts as. */
         Me: {
             user: components["schemas"]["User"];
@@ -4076,6 +4254,8 @@ export interface components {
                  * @description In lower case; null where the account has none.
                  */
                 email: string | null;
+                /** @description Whether a code or a provider has proven who owns the email. */
+                emailProven: boolean;
                 /**
                  * @description A Kuwaiti mobile with country code; null where the account has none.
                  * @example +96551234567
@@ -4095,8 +4275,6 @@ export interface components {
                 language: "ar" | "en";
                 /** Format: date-time */
                 createdAt: string;
-                /** @description Whether a code or a provider has proven who owns the email. */
-                emailProven: boolean;
             };
             /** @description Ways to sign in at Auth, with what each said of the person. */
             signInProviders: {
@@ -4106,6 +4284,10 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             };
+            /** @description Changes of phone and email of the last 72 hours, and resets. */
+            contactChanges: {
+                [key: string]: unknown;
+            }[];
             /** @description As `GET /settings` has them. */
             settings: {
                 [key: string]: unknown;
@@ -5340,7 +5522,7 @@ export interface components {
              * @description What happened. New kinds may come.
              * @enum {string}
              */
-            kind: "message_new" | "lead_new" | "favorite_price_drop" | "favorite_unavailable" | "listing_expiring" | "listing_approved" | "listing_rejected" | "listing_suspended" | "listing_restored" | "invoice_paid" | "invoice_failed" | "refund" | "plan_expiring" | "identity_verified" | "identity_rejected" | "identity_suspended" | "identity_restored" | "review_new" | "security_login" | "security_password" | "security_provider" | "system";
+            kind: "message_new" | "lead_new" | "favorite_price_drop" | "favorite_unavailable" | "listing_expiring" | "listing_approved" | "listing_rejected" | "listing_suspended" | "listing_restored" | "invoice_paid" | "invoice_failed" | "refund" | "plan_expiring" | "identity_verified" | "identity_rejected" | "identity_suspended" | "identity_restored" | "review_new" | "security_login" | "security_password" | "security_provider" | "security_contact" | "system";
             titleAr: string;
             /** @description One or two sentences in Arabic. */
             bodyAr: string;
@@ -6834,6 +7016,27 @@ export interface components {
              */
             until?: string;
         };
+        SetUserIdentifierBody: {
+            /**
+             * @description The new phone.
+             * @example 51234567
+             */
+            phone: string;
+            /** @description Whether the other one, and Google and Apple, sign in to it no more. */
+            removeOther?: boolean;
+            /** @description Why; kept in the audit trail, and shown to the person concerned. */
+            reason: string;
+        } | {
+            /**
+             * @description The new email.
+             * @example noura@example.com
+             */
+            email: string;
+            /** @description Whether the other one, and Google and Apple, sign in to it no more. */
+            removeOther?: boolean;
+            /** @description Why; kept in the audit trail, and shown to the person concerned. */
+            reason: string;
+        };
         SetIdentityStatusBody: {
             /**
              * @description `active` verifies it, or lifts a suspension.
@@ -6885,7 +7088,7 @@ export interface components {
              * @description What the code is for.
              * @enum {string}
              */
-            purpose: "register" | "reset" | "delete";
+            purpose: "register" | "reset" | "delete" | "change";
             /**
              * Format: uuid
              * @description The registration that it is for.
@@ -6965,6 +7168,76 @@ export interface components {
             currentPassword: string;
             /** @description At most 72 bytes. */
             newPassword: string;
+        };
+        BeginPhoneChangeBody: {
+            /**
+             * @description A Kuwaiti mobile.
+             * @example 51234567
+             */
+            phone: string;
+            /** @description The password of the account. */
+            currentPassword?: string;
+            /**
+             * @description Of `POST /auth/otp/resend` with purpose `change`: it proves a change of the phone or email that it was sent to, and of the other one where that is not proven.
+             * @example 042913
+             */
+            code?: string;
+        };
+        RemovePhoneBody: {
+            /** @description The password of the account. */
+            currentPassword?: string;
+            /**
+             * @description Of `POST /auth/otp/resend` with purpose `change`: it proves a change of the phone or email that it was sent to, and of the other one where that is not proven.
+             * @example 042913
+             */
+            code?: string;
+        };
+        BeginEmailChangeBody: {
+            /**
+             * @description An email.
+             * @example noura@example.com
+             */
+            email: string;
+            /** @description The password of the account. */
+            currentPassword?: string;
+            /**
+             * @description Of `POST /auth/otp/resend` with purpose `change`: it proves a change of the phone or email that it was sent to, and of the other one where that is not proven.
+             * @example 042913
+             */
+            code?: string;
+        };
+        VerifyPhoneChangeBody: {
+            /**
+             * Format: uuid
+             * @description From the beginning of this change.
+             */
+            changeId: string;
+            /**
+             * @description Six digits.
+             * @example 042913
+             */
+            code: string;
+        };
+        VerifyEmailChangeBody: {
+            /**
+             * Format: uuid
+             * @description From the beginning of this change.
+             */
+            changeId: string;
+            /**
+             * @description Six digits.
+             * @example 042913
+             */
+            code: string;
+        };
+        RemoveProviderBody: {
+            /** @description The password of the account. */
+            currentPassword?: string;
+            /**
+             * @description Of `POST /auth/otp/resend` with purpose `change`: it proves a change of the phone or email that it was sent to, and of the other one where that is not proven.
+             * @example 042913
+             */
+            code?: string;
         };
         UpdateMeBody: {
             fullName?: string;
@@ -7722,6 +7995,40 @@ export interface operations {
             };
         };
     };
+    set_user_identifier: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetUserIdentifierBody"];
+            };
+        };
+        responses: {
+            /** @description The changed account. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminUser"];
+                };
+            };
+        };
+    };
     set_identity_status: {
         parameters: {
             query?: never;
@@ -8288,6 +8595,196 @@ export interface operations {
         };
         responses: {
             /** @description Changed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    begin_phone_change: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BeginPhoneChangeBody"];
+            };
+        };
+        responses: {
+            /** @description A code is on its way to the new one. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactChange"];
+                };
+            };
+        };
+    };
+    remove_phone: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RemovePhoneBody"];
+            };
+        };
+        responses: {
+            /** @description Gone. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    begin_email_change: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BeginEmailChangeBody"];
+            };
+        };
+        responses: {
+            /** @description A code is on its way to the new one. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactChange"];
+                };
+            };
+        };
+    };
+    verify_phone_change: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VerifyPhoneChangeBody"];
+            };
+        };
+        responses: {
+            /** @description Changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactChanged"];
+                };
+            };
+        };
+    };
+    verify_email_change: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VerifyEmailChangeBody"];
+            };
+        };
+        responses: {
+            /** @description Changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactChanged"];
+                };
+            };
+        };
+    };
+    remove_provider: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                provider: "apple" | "google";
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RemoveProviderBody"];
+            };
+        };
+        responses: {
+            /** @description Gone. */
             204: {
                 headers: {
                     [name: string]: unknown;

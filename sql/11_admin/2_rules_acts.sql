@@ -23,14 +23,14 @@ $$;
 comment on function private.phone_of is
   'A Kuwaiti mobile as accounts have it, however it was typed; null for all else.';
 
-create function private.contact_of(typed text) returns text
+create function private.typed_identifier(typed text) returns text
   language sql
   immutable
   set search_path = ''
 as $$
   select coalesce(private.phone_of(typed), lower(substring(typed from '^[^@ ]+@[^@ ]+$')))
 $$;
-comment on function private.contact_of is
+comment on function private.typed_identifier is
   'A phone or email as accounts have it, however it was typed; null for all else.';
 
 create function private.phone_forms(phone text) returns text
@@ -133,7 +133,7 @@ begin
     and admin_acts.state <> 'refused'
     and (act.act <> 'refund' or admin_acts.amount is not distinct from act.amount)
     and (act.act <> 'set_identifier'
-      or private.account_with(private.contact_of(act.value))::text = act.target)
+      or private.account_with(private.typed_identifier(act.value))::text = act.target)
     and admin_acts.created_at > clock_timestamp() - interval '10 minutes'
   order by admin_acts.created_at desc
   limit 1;

@@ -13,12 +13,12 @@ begin
     return 'The account is deleted. This cannot be undone.';
   end if;
   if act.act = 'set_identifier' then
-    if private.contact_of(act.value) is null then
+    if private.typed_identifier(act.value) is null then
       perform private.refuse_by_hand(
         'value is a Kuwaiti mobile number such as 50000001, or an email.');
     end if;
     perform private.set_contact(
-      null, account_id, private.contact_of(act.value), false, act.reason);
+      null, account_id, private.typed_identifier(act.value), false, act.reason);
     return 'It is proven. The password no longer works and all sessions have ended: the person chooses '
       '“Forgot password”.';
   end if;
