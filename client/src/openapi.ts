@@ -7774,7 +7774,7 @@ export interface components {
     responses: never;
     parameters: {
         /**
-         * @description The language of error messages: Arabic, or English with `en`.
+         * @description The language of error messages: English where `en` is preferred, else Arabic.
          * @example en
          */
         AcceptLanguage: string;
@@ -7796,7 +7796,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -7822,7 +7822,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -7873,7 +7873,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -7901,7 +7901,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -7934,7 +7934,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -7966,7 +7966,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8034,7 +8034,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8109,7 +8109,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8137,7 +8137,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8192,7 +8192,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8220,7 +8220,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8248,7 +8248,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8278,7 +8278,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8308,7 +8308,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8338,7 +8338,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8370,7 +8370,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8400,7 +8400,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8430,7 +8430,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8460,7 +8460,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8490,7 +8490,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8520,7 +8520,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8550,7 +8550,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8578,7 +8578,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8798,7 +8798,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8826,7 +8826,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8858,7 +8858,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8890,7 +8890,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8918,7 +8918,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8952,7 +8952,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8982,7 +8982,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9016,7 +9016,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9048,7 +9048,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9076,7 +9076,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9106,7 +9106,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9141,7 +9141,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9176,7 +9176,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9204,7 +9204,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9232,7 +9232,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9267,7 +9267,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9295,7 +9295,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9338,7 +9338,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9409,7 +9409,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9439,7 +9439,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9484,7 +9484,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9518,7 +9518,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9546,7 +9546,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9578,7 +9578,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9614,7 +9614,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9642,7 +9642,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9670,7 +9670,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9700,7 +9700,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9741,7 +9741,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9820,7 +9820,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9893,7 +9893,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9921,7 +9921,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9953,7 +9953,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9985,7 +9985,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10017,7 +10017,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10047,7 +10047,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10077,7 +10077,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10107,7 +10107,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10137,7 +10137,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10174,7 +10174,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10202,7 +10202,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10230,7 +10230,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10258,7 +10258,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10288,7 +10288,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10329,7 +10329,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10357,7 +10357,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10385,7 +10385,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10424,7 +10424,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10457,7 +10457,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10485,7 +10485,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10516,7 +10516,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10559,7 +10559,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10587,7 +10587,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10615,7 +10615,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10654,7 +10654,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10687,7 +10687,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10715,7 +10715,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10746,7 +10746,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10776,7 +10776,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10813,7 +10813,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10843,7 +10843,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10882,7 +10882,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10910,7 +10910,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10942,7 +10942,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10970,7 +10970,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11004,7 +11004,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11038,7 +11038,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11141,7 +11141,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11288,7 +11288,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11316,7 +11316,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11344,7 +11344,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11378,7 +11378,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11408,7 +11408,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11441,7 +11441,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11469,7 +11469,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11510,7 +11510,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11538,7 +11538,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11568,7 +11568,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11598,7 +11598,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11632,7 +11632,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11662,7 +11662,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11698,7 +11698,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11736,7 +11736,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11805,7 +11805,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11833,7 +11833,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11867,7 +11867,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11895,7 +11895,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11927,7 +11927,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12001,7 +12001,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12029,7 +12029,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12061,7 +12061,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12089,7 +12089,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12130,7 +12130,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12163,7 +12163,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12193,7 +12193,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12229,7 +12229,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12265,7 +12265,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12293,7 +12293,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12323,7 +12323,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12353,7 +12353,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12383,7 +12383,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12413,7 +12413,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12443,7 +12443,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12473,7 +12473,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12503,7 +12503,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12533,7 +12533,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12563,7 +12563,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12593,7 +12593,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12627,7 +12627,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];

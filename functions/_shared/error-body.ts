@@ -5,20 +5,40 @@ import type { Detail, Field } from './refusal.ts'
 /** Of every answer in JSON; c.json alone leaves the character set unsaid. */
 export const jsonHeaders = { 'Content-Type': 'application/json; charset=UTF-8' }
 
-export const prefersEnglish = (acceptLanguage = '') => /^\s*en\b/i.test(acceptLanguage)
+const languageRange = /^\s*(ar|en|\*)(?:-[a-z\d-]*)?\s*(?:;\s*q=(0(?:\.\d*)?|1(?:\.0*)?)\s*)?$/i
 
 /**
- * The body of an error; `requestId` is the number under which the log has it. Every 429 and 503 says
- * when to try again.
+ * Whether an Accept-Language puts English ahead of Arabic: by quality values, of equal ones the first.
+ * Any language (`*`) is Arabic; other languages, and what cannot be read, are passed over.
  */
+export function prefersEnglish(acceptLanguage = '') {
+  const [first] = acceptLanguage.split(',')
+    .flatMap((range) => {
+      const [, language, weight = 1] = languageRange.exec(range) ?? []
+      return language && Number(weight) > 0 ? [{ language, weight: Number(weight) }] : []
+    })
+    .toSorted((one, other) => other.weight - one.weight)
+  return first?.language.toLowerCase() === 'en'
+}
+
+const notConfigured: ErrorCode[] = [
+  'provider_disabled',
+  'sms_not_configured',
+  'payment_not_configured',
+]
+
+/** Whether an error says when to try again: every 429, and every 503 but of what is not configured. */
+export const isTemporary = (code: ErrorCode) =>
+  [429, 503].includes(errors[code][0]) && !notConfigured.includes(code)
+
+/** The body of an error; `requestId` is the number under which the log has it. */
 export function errorBody(
   code: ErrorCode,
   detail: Detail,
   { english, requestId }: { english: boolean; requestId: string },
 ) {
-  const [status, ar, en] = errors[code]
-  const waits = status === 429 || status === 503
-  const { fields, ...details }: Detail = waits ? { retryAfter: 2, ...detail } : detail
+  const [, ar, en] = errors[code]
+  const { fields, ...details }: Detail = isTemporary(code) ? { retryAfter: 2, ...detail } : detail
   const fill = (text: string) =>
     text.replace(/\{(\w+)\}/g, (_, name) => {
       if (name === 'requestId') return requestId

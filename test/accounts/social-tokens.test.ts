@@ -325,7 +325,8 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
           ...bodies.map((body) => functions.post(`/auth/${provider}`, body)),
           ...Array.from({ length: 50 }, () => functions.post(`/auth/${provider}`, bodies[0])),
         ])
-        for (const { status, body } of replies) {
+        for (const { status, body, headers } of replies) {
+          expect([headers.get('retry-after'), body.error.retryAfter]).toEqual([null, undefined])
           expect([status, body.error.code, body.error.message]).toEqual([
             503,
             'provider_disabled',

@@ -224,10 +224,26 @@ describe('INP-18 what errors say', () => {
     if (status === 429) expect(Number(reply.headers.get('retry-after'))).toBe(error.retryAfter)
   })
 
-  test('says it in English to whoever asks for English', async () => {
-    const headers = { 'accept-language': 'en-GB,en;q=0.9' }
-    const { body } = await guest.get('/favorites', { headers })
-    expect(body.error.message).toBe(body.error.messageEn)
+  test.each([
+    ['en-GB,en;q=0.9', true],
+    ['EN', true],
+    ['fr-FR, fr;q=0.9, en;q=0.8', true],
+    ['ar;q=0.5, en;q=0.8', true],
+    ['en, ar', true],
+    ['en-US,en;q=0.9,ar-KW;q=0.8', true],
+    ['en;q=0.8, ar-KW;q=0.9', false],
+    ['en;q=0.5, *;q=0.8', false],
+    ['ar, en', false],
+    ['en;q=0', false],
+    ['en;q=2', false],
+    ['enough', false],
+    ['fr', false],
+    [`en;q=0.1${', fr'.repeat(500)}, ar`, false],
+    ['', false],
+  ])('says it in the language that Accept-Language puts first: %s', async (language, english) => {
+    const { body } = await guest.get('/favorites', { headers: { 'accept-language': language } })
+    const { message, messageEn } = body.error
+    expect(message === messageEn).toBe(english)
   })
 
   test('every code of the table has its status and both texts', async () => {

@@ -345,12 +345,16 @@ describe.runIf(hasStack)('what is not configured', () => {
     try {
       const person = await signUp()
       const invoice = await topUpInvoice(person)
-      expect(
-        await ask(facade, 'POST', '/payments/charge', {
-          sent: { invoiceId: invoice.id, returnUrl },
-          person,
-        }),
-      ).toMatchObject({ status: 503, body: { error: { code: 'payment_not_configured' } } })
+      const refused = await ask(facade, 'POST', '/payments/charge', {
+        sent: { invoiceId: invoice.id, returnUrl },
+        person,
+      })
+      expect(refused).toMatchObject({
+        status: 503,
+        body: { error: { code: 'payment_not_configured' } },
+      })
+      expect([refused.headers.get('retry-after'), refused.body.error.retryAfter])
+        .toEqual([null, undefined])
       expect((await ask(facade, 'GET', '/health')).body.payments).toBe('off')
       for (const path of ['', '/tap', '/myfatoorah', '/sandbox']) {
         expect((await ask(facade, 'POST', `/payments/webhook${path}`, { sent: {} })).status).toBe(

@@ -114,14 +114,22 @@ export function faultsOf(method: string, path: string, { status, body, headers }
   }
   if (status >= 500 && !cleanFailure(status, body?.error?.code)) faults.push('a 5xx')
   const seconds = headers.get('retry-after')
-  if ([429, 503].includes(status) && !(seconds && seconds === String(body?.error?.retryAfter))) {
-    faults.push('no Retry-After, or another in the body')
+  const waits = [429, 503].includes(status) && !notConfigured.test(body?.error?.code)
+  const said = body?.error?.retryAfter
+  if (
+    waits
+      ? !(seconds && seconds === String(said))
+      : [429, 503].includes(status) && (seconds || said)
+  ) {
+    faults.push('no Retry-After, another in the body, or one for nothing')
   }
   if (headers.get('x-api-version') !== '2026-11-01') faults.push('no X-Api-Version')
   const seen = JSON.stringify(body) + [...headers.values()].join()
   for (const secret of secrets) if (seen.includes(secret)) faults.push('a secret')
   return faults
 }
+
+const notConfigured = /_(disabled|not_configured)$/
 
 /** Failures that are allowed: the database for a moment, and providers. */
 const cleanFailure = (status: number, code?: string) =>

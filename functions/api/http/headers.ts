@@ -7,8 +7,8 @@ export const requestHeaders = {
   AcceptLanguage: {
     name: 'Accept-Language',
     in: 'header',
-    description: 'The language of error messages: Arabic, or English with `en`.',
-    schema: { type: 'string', maxLength: 255 },
+    description: 'The language of error messages: English where `en` is preferred, else Arabic.',
+    schema: { type: 'string' },
     example: 'en',
   },
   ExpectIdentity: {

@@ -45,7 +45,7 @@ and \`GET /errors\` has them all. People read \`error.message\`, Arabic, or Engl
 400 is a body that is not JSON, 422 anything else that is wrong with a request, also a parameter or
 field that the operation does not know. 401 asks who you are, 403 says that you may not, 409 that the
 state does not allow it, 402 that money or quota is missing. 429 and 503 say in \`Retry-After\` how
-many seconds to wait. Reads can always be sent again; writes only where they can be repeated.
+many seconds to wait; a 503 without it is about something that is not configured. Reads can always be sent again; writes only where they can be repeated.
 
 ## Idempotency
 

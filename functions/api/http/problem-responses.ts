@@ -1,5 +1,5 @@
 /** Refusals in the description: one response for each status, naming the codes that it can have. */
-import { errorBody } from '../../_shared/error-body.ts'
+import { errorBody, isTemporary } from '../../_shared/error-body.ts'
 import { type ErrorCode, errors } from '../../_shared/errors.ts'
 import type { Detail } from '../../_shared/refusal.ts'
 import { rateHeaders, withHeaders } from './headers.ts'
@@ -39,12 +39,11 @@ export function responsesOf(codes: ErrorCode[]) {
 
 function responseOf(codes: ErrorCode[]) {
   const [status] = errors[codes[0]]
-  const waits = status === 429 || status === 503
   return {
     description: codes.map((code) => `- \`${code}\`: ${errors[code][2]}`).join('\n'),
     headers: withHeaders(
       ...(status === 429 ? rateHeaders : []),
-      ...(waits ? ['RetryAfter'] as const : []),
+      ...(codes.some(isTemporary) ? ['RetryAfter'] as const : []),
     ),
     content: {
       'application/json': {
@@ -58,9 +57,9 @@ function responseOf(codes: ErrorCode[]) {
                   type: 'object',
                   properties: {
                     code: { type: 'string', enum: codes },
-                    ...(waits && { retryAfter: { type: 'integer' } }),
+                    ...(codes.some(isTemporary) && { retryAfter: { type: 'integer' } }),
                   },
-                  required: ['code', ...(waits ? ['retryAfter'] : [])],
+                  required: ['code', ...(codes.every(isTemporary) ? ['retryAfter'] : [])],
                   additionalProperties: true,
                 },
               },
