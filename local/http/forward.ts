@@ -2,6 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { Connection, type Exchange } from './upstream.ts'
 
+/** Those of a body; a GET or HEAD is passed on without one. */
+const ofBody = new Set(['content-length', 'transfer-encoding'])
+const takesBody = ({ method }: IncomingMessage) => method !== 'GET' && method !== 'HEAD'
+
 // Headers of one connection, not of the message; Node writes its own.
 const hopByHop = new Set([
   'connection',
@@ -33,6 +37,7 @@ function headOf(
     const name = raw[index]!
     const lower = name.toLowerCase()
     if (hopByHop.has(lower) || (replaced && lower in replaced)) continue
+    if (ofBody.has(lower) && !takesBody(request)) continue
     head += `${name}: ${raw[index + 1]}\r\n`
   }
   for (const name in replaced) head += `${name}: ${replaced[name]}\r\n`
@@ -48,7 +53,8 @@ export function forward(
 ): void {
   const connection = Connection.to(target.port)
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
-  const hasBody = encoding !== undefined || (length !== undefined && length !== '0')
+  const hasBody = takesBody(request) &&
+    (encoding !== undefined || (length !== undefined && length !== '0'))
   const exchange: Exchange = {
     head: request.method === 'HEAD',
     onHead: (status, reason, headers) => response.writeHead(status, reason, headers),

@@ -15,7 +15,10 @@ describe('the proxy', () => {
       if (url === '/echo') request.pipe(response.writeHead(200, { 'x-way': 'there and back' }))
       else if (url === '/empty') response.writeHead(204).end()
       else if (url === '/same') response.writeHead(304, { etag: '"1"' }).end()
-      else if (url === '/cut') {
+      else if (url === '/with-body') {
+        const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+        response.writeHead(200, { 'x-body': length ?? encoding ?? 'none' }).end()
+      } else if (url === '/cut') {
         response.writeHead(200, { 'content-length': 100 }).write('half')
         setTimeout(() => response.destroy(), 20)
       } else response.end(`${request.method} ${request.headers['x-forwarded-for']}`)
@@ -47,6 +50,17 @@ describe('the proxy', () => {
     expect((await fetch(`${url}/same`)).status).toBe(304)
     expect((await fetch(`${url}/who`, { method: 'HEAD' })).status).toBe(200)
     await expect(fetch(`${url}/cut`).then((response) => response.text())).rejects.toThrow()
+    // The body of a GET goes no further, and is not read as the next request.
+    for (const method of ['GET', 'HEAD']) {
+      for (const headers of [{ 'content-length': 6 }, { 'transfer-encoding': 'chunked' }]) {
+        const asked = httpRequest(`${url}/with-body`, { method, headers })
+        asked.end('GET / ')
+        const [answered] = await once(asked, 'response')
+        expect([answered.statusCode, answered.headers['x-body']]).toEqual([200, 'none'])
+        answered.resume()
+        expect(await (await fetch(`${url}/who`)).text()).toBe('GET 192.0.2.1')
+      }
+    }
     // Somebody who goes away before the answer spoils nothing for the next one.
     const leaver = httpRequest(`${url}/echo`, { method: 'POST' })
     leaver.on('error', () => {})
