@@ -1420,7 +1420,7 @@ export interface paths {
          * List messages: the newest, or those before or after a message
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     Without parameters the newest ones. `beforeSeq` reads on into the past, `afterSeq` catches up after a pause. Messages are numbered without a gap: a missing `seq` was missed.
+         *     Without parameters the newest ones. `beforeSeq` reads on into the past, `afterSeq` catches up after a pause; never both. Messages are numbered without a gap: a missing `seq` was missed.
          */
         get: operations["list_messages"];
         put?: never;

@@ -1,7 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
-import { concreteSchema, description, resolve, type Schema } from '../support/openapi.ts'
+import {
+  concreteSchema,
+  description,
+  operations,
+  resolve,
+  type Schema,
+} from '../support/openapi.ts'
 
 // What the description says of fields, held against the database and the vocabularies.
 
@@ -86,6 +94,44 @@ test('no pattern carries flags of JavaScript, which a description cannot have', 
   const patterns = JSON.stringify(description).match(/"pattern":"(?:[^"\\]|\\.)*"/g)!
   expect(patterns.length).toBeGreaterThan(5)
   expect(patterns.filter((pattern) => /\/[a-z]+"$/.test(pattern))).toEqual([])
+})
+
+const box = '47.9,29.2,48.1,29.4'
+test.each([
+  ['/search', 'areaIds', ['salmiya', 'salmiya,hawalli'], ['', ',', 'salmiya,', 'a'.repeat(61)]],
+  ['/search', 'kinds', [], ['', ',', Array(201).fill('villa').join()]],
+  ['/search', 'near', ['29.33,48.07,3'], ['', '29.33,48.07', '29.33,48.07,3,4', '29.33,48.07,1e0']],
+  ['/search', 'bbox', [box], ['', `${box},1`, '47.9,29.2,48.1', '47.9,29.2,48.1,']],
+  ['/map/listings', 'bbox', [box], ['', `${box},1`, '47.9,29.2,48.1', '47.9,29.2,48.1,x']],
+])('%s says how a list in %s is written', async (path, name, taken, refused) => {
+  const { schema } = operations.find((one) => one.path === path)!.parameters
+    .find((one) => one.name === name)!
+  for (const value of [...taken, ...refused]) {
+    const query = new URLSearchParams({
+      ...(path.startsWith('/map') && { zoom: '9' }),
+      [name]: value,
+    })
+    const { status } = await guest.get(`${path}?${query}`)
+    const fits = new RegExp(schema.pattern!, 'u').test(value)
+    expect([value, status, fits]).toEqual([
+      value,
+      ...taken.includes(value) ? [200, true] : [422, false],
+    ])
+  }
+})
+
+test('a conversation is about something: its body needs one of the two', async () => {
+  const { post } = description.paths['/conversations']!
+  const takes = new Ajv2020({ strict: false }).addFormat('uuid', true)
+    .compile({ ...resolve(post!.requestBody!.content['application/json']!.schema) })
+  const person = await signUp()
+  for (const body of [{}, { message: 'مرحبا' }]) {
+    expect([takes(body), (await person.post('/conversations', body)).status]).toEqual([false, 422])
+  }
+  const id = randomUUID()
+  for (const body of [{ propertyId: id }, { identityId: id }, { propertyId: id, identityId: id }]) {
+    expect([takes(body), (await person.post('/conversations', body)).status]).toEqual([true, 404])
+  }
 })
 
 test('no two parts of a record say what the same field is', () => {

@@ -54,7 +54,9 @@ const create = route({
       message: MessageText.optional().describe('The first message.'),
     }).refine(({ propertyId, identityId }) => propertyId ?? identityId, {
       path: ['propertyId'],
-    }),
+    })
+      // Not without both.
+      .openapi({ not: { properties: { propertyId: { not: {} }, identityId: { not: {} } } } }),
   ),
   responses: {
     200: json(Conversation, 'The existing conversation.'),
@@ -150,7 +152,7 @@ const messages = route({
   summary: 'List messages: the newest, or those before or after a message',
   description:
     'Without parameters the newest ones. `beforeSeq` reads on into the past, `afterSeq` catches ' +
-    'up after a pause. Messages are numbered without a gap: a missing `seq` was missed.',
+    'up after a pause; never both. Messages are numbered without a gap: a missing `seq` was missed.',
   errors: ['conversation_not_found'],
   request: {
     params: OneConversation,

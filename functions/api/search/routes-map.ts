@@ -15,7 +15,7 @@ import {
 } from '../http/route.ts'
 import { inSearchQueue } from '../http/search-queue.ts'
 import { Property } from '../properties/schemas.ts'
-import { queryFilters, unknownFilter } from './schemas-filters.ts'
+import { numbersPattern, queryFilters, unknownFilter } from './schemas-filters.ts'
 import { literalInQuery, Query, Understood } from './schemas-reading.ts'
 
 const invalid = { error: 'bbox_invalid' }
@@ -27,6 +27,7 @@ const bbox = z
   )
   .openapi({
     type: 'string',
+    pattern: numbersPattern(4),
     description: 'The box: minLng,minLat,maxLng,maxLat; cut to Kuwait.',
     example: '47.95,29.3,48.1,29.4',
     param: { required: true },

@@ -93,9 +93,17 @@ const commas = (given: unknown) => (typeof given === 'string' ? given.split(',')
 const numbers = (given: unknown) =>
   typeof given === 'string' ? given.split(',').map(parseDecimal) : given
 
+/** As a description can say it: so many of them with commas between. */
+const commaSeparated = (one: string, least: number, most = least) =>
+  `^${one}(,${one}){${least - 1},${most - 1}}$`
+const decimal = '-?[0-9]{1,20}(\\.[0-9]{1,20})?'
+/** How the three or four numbers of a place are written in a query string. */
+export const numbersPattern = (count: number) => commaSeparated(decimal, count)
+
 const codesInQuery = (about: string) =>
   z.preprocess(commas, z.array(code).max(200)).optional().openapi({
     type: 'string',
+    pattern: commaSeparated('[^,]{1,60}', 1, 200),
     description: `${about} Separated by commas.`,
   })
 const numberInQuery = (schema: z.ZodNumber, description: string) =>
@@ -121,6 +129,7 @@ export const queryFilters = {
   verifiedOnly: booleanInQuery(about.verifiedOnly),
   bbox: z.preprocess(numbers, BoxNumbers).optional().openapi({
     type: 'string',
+    pattern: numbersPattern(4),
     description: 'In a box: minLng,minLat,maxLng,maxLat; cut to Kuwait.',
     example: '47.95,29.3,48.1,29.4',
   }),
@@ -132,6 +141,7 @@ export const queryFilters = {
     .optional()
     .openapi({
       type: 'string',
+      pattern: numbersPattern(3),
       description: `${about.near} lat,lng,km; km is at most 50.`,
       example: '29.33,48.07,3',
     }),
