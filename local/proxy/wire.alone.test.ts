@@ -1,6 +1,6 @@
 // The proxy as a wire: what goes through it, byte by byte. It needs no stack.
 import { once } from 'node:events'
-import { createServer as createHttpServer, request as httpRequest } from 'node:http'
+import { Agent, createServer as createHttpServer, request as httpRequest } from 'node:http'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
@@ -94,6 +94,51 @@ describe('the proxy', () => {
     })
     return { exchange: exchange!, answered }
   }
+
+  test('a refused upload is read to the end, and its connection serves on', async () => {
+    const upstream = createHttpServer(({ url }, response) =>
+      url === '/refused' ? response.writeHead(413).end('too much') : response.end('well')
+    ).listen(0, '127.0.0.1')
+    await once(upstream, 'listening')
+    const { port } = upstream.address() as AddressInfo
+    const proxy = createHttpServer((request, response) =>
+      forward(request, response, {
+        port: request.url === '/gone' ? 1 : port,
+        path: request.url!,
+        peer: '192.0.2.1',
+        unavailable: () => response.writeHead(503).end(),
+      })
+    ).listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const to = { port: (proxy.address() as AddressInfo).port }
+    for (const [path, status] of [['/refused', 413], ['/gone', 503]] as const) {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      const upload = httpRequest({
+        ...to,
+        agent,
+        path,
+        method: 'POST',
+        headers: { 'content-length': 5_000_000 },
+      })
+      const answered = once(upload, 'response')
+      for (let sent = 0; sent < 5_000_000; sent += 100_000) {
+        upload.write(Buffer.alloc(100_000))
+        await sleep(2)
+      }
+      upload.end()
+      const [answer] = await answered
+      answer.resume()
+      await once(answer, 'end')
+      await waitUntil('its connection is free', () => Object.keys(agent.freeSockets).length > 0)
+      const next = httpRequest({ ...to, agent, path: '/well' }).end()
+      const [well] = await once(next, 'response')
+      expect([answer.statusCode, well.statusCode, next.reusedSocket]).toEqual([status, 200, true])
+      agent.destroy()
+    }
+    proxy.close()
+    upstream.close()
+    upstream.closeAllConnections()
+  })
 
   test('a slow reader who leaves does not stall the next request on its connection', async () => {
     const upstream = createServer((socket) =>
