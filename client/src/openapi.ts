@@ -2828,7 +2828,7 @@ export interface paths {
         };
         /**
          * Get a listing
-         * @description With a token `isFavorite` is that of the acting identity, and its own listing is shown in any state. Sold, rented and exchanged ones can be seen by link for 30 days; everything else that the caller may not see is 404. Contact numbers are never in it: see `POST /properties/{id}/contact`.
+         * @description With a token `isFavorite` is that of the acting identity, and its own listing is shown in any state. Sold, rented and exchanged ones can be seen by link for 30 days; everything else that the caller may not see is 404. By `refNo` (`KW-104233`) a stranger gets `ClosedProperty` of these, and may be wrong 60 times a minute. Contact numbers are never in it: see `POST /properties/{id}/contact`.
          */
         get: operations["get_property"];
         put?: never;
@@ -6844,6 +6844,31 @@ export interface components {
              * @enum {string}
              */
             period: "month" | "year" | "once";
+        };
+        /** @description What strangers see, by its number, of a listing that was closed. */
+        ClosedProperty: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description The number that people read out.
+             * @example KW-104233
+             */
+            refNo: string;
+            /**
+             * @description How it was closed.
+             * @enum {string}
+             */
+            status: "sold" | "rented" | "exchanged";
+            /**
+             * @description A draft may have none.
+             * @example شقة للإيجار في السالمية
+             */
+            titleAr: string | null;
+            /**
+             * @description It is not offered any more.
+             * @enum {boolean}
+             */
+            available: false;
         };
         /** @description Omitted fields stay, null clears. */
         PropertyChanges: {
@@ -12039,19 +12064,20 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
+                /** @description Its id, or its `refNo` in any case and digits. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The listing. */
+            /** @description The listing; `available` stands in a closed one alone. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Property"];
+                    "application/json": components["schemas"]["Property"] | components["schemas"]["ClosedProperty"];
                 };
             };
         };

@@ -105,6 +105,7 @@ export const facadeSignatures = {
   get_organisation_profile: { type: 'text' },
   get_organisation_stats: { type: 'text' },
   get_property: { property_id: 'uuid' },
+  get_property_by_number: { ref_no: 'bigint' },
   get_receipt: { invoice_id: 'uuid' },
   get_settings: {},
   get_user: { user_id: 'uuid' },

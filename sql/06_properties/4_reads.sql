@@ -72,4 +72,35 @@ comment on function private.unlisted_property is
   'The record of a listing that its owner sees, or everybody by link for a while after it was closed; '
   'else 404 property_not_found.';
 
-grant execute on function private.get_property to anon, authenticated;
+create function private.get_property_by_number(ref_no bigint) returns text
+  language plpgsql
+  security definer -- reads listings of others that anybody may see
+  set search_path = ''
+as $$
+declare
+  viewer_id constant uuid := private.identity_id();
+  property constant public.properties := private.require_visible_property(
+    (
+      select properties.id from public.properties
+      where properties.ref_no = get_property_by_number.ref_no
+    ),
+    viewer_id
+  );
+begin
+  if property.listed or property.owner_identity_id = viewer_id then
+    return private.get_property(property.id);
+  end if;
+  return json_build_object(
+    'id', property.id,
+    'refNo', 'KW-' || property.ref_no,
+    'status', property.status,
+    'titleAr', property.title_ar,
+    'available', false
+  );
+end
+$$;
+comment on function private.get_property_by_number is
+  'Facade: a listing by the number of its refNo. Numbers follow one another, so that strangers get no more '
+  'than id, refNo, status and title of a closed one. 404 property_not_found as private.get_property.';
+
+grant execute on function private.get_property, private.get_property_by_number to anon, authenticated;

@@ -7,7 +7,7 @@ import type { MiddlewareHandler } from 'hono'
 import type { ApiContext, ApiEnv } from '../../_shared/context.ts'
 import { setRateHeaders } from '../../_shared/db.ts'
 import { env } from '../../_shared/env.ts'
-import { Refusal } from '../../_shared/refusal.ts'
+import { classifyError, Refusal } from '../../_shared/refusal.ts'
 import type { Check } from './checks.ts'
 
 const minute = 60_000
@@ -25,8 +25,7 @@ class RateWindows {
   }
 
   /** The caller's window, whether or not anything is left of it. */
-  of(c: ApiContext) {
-    const key = c.get('caller').sub ?? c.get('address')
+  of(c: ApiContext, key = c.get('caller').sub ?? c.get('address')) {
     const now = Date.now()
     let window = this.windows.get(key)
     if (!window || window.until <= now) {
@@ -53,6 +52,7 @@ class RateWindows {
 }
 
 const refusals = new RateWindows(env.refusalRate)
+const misses = new RateWindows(60)
 
 /** Counts a call of an account or address. */
 const limitTo = (max: number): Check => {
@@ -80,4 +80,16 @@ export const limitRefusedWrites: MiddlewareHandler<ApiEnv> = async (c, next) => 
   refusals.check(c, window)
   await next()
   if (c.res.status >= 400 && c.res.status < 500) window.count++
+}
+
+/** Looks for something by a number that can be guessed: 60 times a minute an address may be wrong. */
+export async function limitMisses<T>(c: ApiContext, look: () => Promise<T>): Promise<T> {
+  const window = misses.of(c, c.get('address'))
+  misses.check(c, window)
+  try {
+    return await look()
+  } catch (error) {
+    if (classifyError(error as Error, c.get('caller')).code.endsWith('_not_found')) window.count++
+    throw error
+  }
 }

@@ -17,9 +17,19 @@ import {
   Time,
 } from '../http/route.ts'
 import { inSearchQueue } from '../http/search-queue.ts'
+import { limitMisses } from '../http/worker-rates.ts'
 import { property, tags } from './routes-actions.ts'
 import { NewProperty, PropertyChanges } from './schemas-fields.ts'
-import { Fields, Listed, OneProperty, Property, PropertyPage, statuses } from './schemas.ts'
+import {
+  ClosedProperty,
+  Fields,
+  Listed,
+  OneProperty,
+  OnePropertyOrNumber,
+  Property,
+  PropertyPage,
+  statuses,
+} from './schemas.ts'
 
 const page = json(PropertyPage, 'Whole records, newest first.')
 
@@ -104,12 +114,16 @@ const read = route({
   description:
     'With a token `isFavorite` is that of the acting identity, and its own listing is shown in ' +
     'any state. Sold, rented and exchanged ones can be seen by link for 30 days; everything ' +
-    'else that the caller may not see is 404. Contact numbers are never in it: see `POST ' +
-    '/properties/{id}/contact`.',
+    'else that the caller may not see is 404. By `refNo` (`KW-104233`) a stranger gets ' +
+    '`ClosedProperty` of these, and may be wrong 60 times a minute. Contact numbers are never in ' +
+    'it: see `POST /properties/{id}/contact`.',
   errors: ['property_not_found'],
-  request: { params: OneProperty },
+  request: { params: OnePropertyOrNumber },
   responses: {
-    200: property,
+    200: json(
+      Property.or(ClosedProperty),
+      'The listing; `available` stands in a closed one alone.',
+    ),
     304: { description: 'A guest has it already: If-None-Match.' },
   },
 })
@@ -206,8 +220,14 @@ export const properties = area()
     return send(c, await call(c, 'list_my_properties', args))
   })
   .openapi(read, async (c) => {
-    const args = { propertyId: c.req.valid('param').id }
-    return sendTagged(c, await call(c, 'get_property', args, { isText: true }))
+    const { id } = c.req.valid('param')
+    const text = { isText: true }
+    return sendTagged(
+      c,
+      typeof id === 'number'
+        ? await limitMisses(c, () => call(c, 'get_property_by_number', { refNo: id }, text))
+        : await call(c, 'get_property', { propertyId: id }, text),
+    )
   })
   .openapi(update, async (c) => {
     const version = c.req.valid('header')['if-match']?.replaceAll('"', '')

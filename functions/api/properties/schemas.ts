@@ -1,5 +1,6 @@
 /** What a listing looks like on the wire. */
 import { z } from '@hono/zod-openapi'
+import { normalizeTyped } from '../../_shared/identifiers.ts'
 import { displayName, identityType } from '../accounts/schemas.ts'
 import {
   Count,
@@ -17,6 +18,19 @@ export const Type = z.enum(['SALE', 'RENT', 'EXCHANGE']).describe(
 )
 
 export const OneProperty = z.strictObject({ id: z.uuid() })
+
+/** An id, or KW- and a number with any digits; as the database takes them. */
+export const OnePropertyOrNumber = z.strictObject({
+  id: z.union([
+    z.uuid(),
+    z.string().overwrite(normalizeTyped).regex(/^kw-[0-9]{1,15}$/i)
+      .transform((refNo) => Number(refNo.slice('KW-'.length))),
+  ]).openapi({
+    type: 'string',
+    description: 'Its id, or its `refNo` in any case and digits.',
+    example: '0f8a1c3e-5b7d-4e9f-8a2b-6c4d8e0f1a3b',
+  }),
+})
 
 export const statuses = [
   'draft',
@@ -215,6 +229,19 @@ export const Property = z
 export const PropertyPage = pageOf('PropertyPage', Property)
 
 const shape = Property.shape
+
+/** What strangers who know its number see of a listing that was closed. */
+export const ClosedProperty = z
+  .object({
+    id: shape.id,
+    refNo: shape.refNo,
+    status: z.enum(['sold', 'rented', 'exchanged']).describe('How it was closed.'),
+    titleAr: shape.titleAr,
+    available: z.literal(false).describe('It is not offered any more.'),
+  })
+  .openapi('ClosedProperty', {
+    description: 'What strangers see, by its number, of a listing that was closed.',
+  })
 
 /** What lists carry of a listing: fields of its record with the same names and meanings. */
 export const Card = z
