@@ -94,7 +94,10 @@ insert into private.settings (name, value, note) values
     '"خدمة العملاء","خدمة الزبائن","فريق العمل","admin","administrator","administration",'
     '"moderator","support","customer service","help desk","system","official"]}',
     'words that no name holds, in any spelling: those of people alone may stand in names of companies '
-    'and offices, which an admin verifies. The names of seller are reserved by themselves')
+    'and offices, which an admin verifies. The names of seller are reserved by themselves'),
+  ('app', '{"minVersion":{"ios":null,"android":null,"web":null},"storeUrl":{"ios":null,"android":null},'
+    '"privacyUrl":null,"support":{"phone":null,"email":null,"whatsapp":null}}',
+    'what apps ask before anything else (GET /meta/app); null where nothing is said')
 on conflict (name) do nothing;
 
 -- Plans (contract, section 7).

@@ -329,6 +329,9 @@ export interface DeclaredCodes {
   '/media/upload/listings': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'file_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
+  '/meta/app': {
+    get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
   '/meta/governorates': {
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
@@ -1707,6 +1710,26 @@ export interface paths {
          *     1 to 20 pictures, JPEG, PNG or WebP by their content, each at most 10 MiB, at most 100 MiB together. To a listing (`propertyId`), or ahead of it: choose an `uploadSessionId` and send it with `POST /properties`. Each file has its own outcome; 422 only if none was good. At most 60 uploads an hour.
          */
         post: operations["upload_listing_media"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/meta/app": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what an app asks before anything else
+         * @description The oldest version that still works, where to update, what is configured, whom to ask. The server's time is the header `Date`.
+         */
+        get: operations["get_app"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -5420,6 +5443,72 @@ export interface components {
                 };
             }[];
         };
+        /** @description What an app asks before anything else. */
+        App: {
+            /** @description An older app asks to be updated. */
+            minVersion: {
+                /** @description As `1.4.0`; null: any will do. */
+                ios: string | null;
+                /** @description As `1.4.0`; null: any will do. */
+                android: string | null;
+                /** @description As `1.4.0`; null: any will do. */
+                web: string | null;
+            };
+            /** @description Where apps are installed. */
+            storeUrl: {
+                /** @description null where it is not said. */
+                ios: string | null;
+                /** @description null where it is not said. */
+                android: string | null;
+            };
+            /** @description Ways to sign in that are configured. */
+            signIn: {
+                /** @description Codes by SMS arrive. */
+                phone: boolean;
+                /** @description Codes by mail arrive. */
+                email: boolean;
+                /** @description `POST /auth/google` is there. */
+                google: boolean;
+                /** @description `POST /auth/apple` is there. */
+                apple: boolean;
+            };
+            /** @description Whether something can be paid for. */
+            payments: boolean;
+            /** @description Whether pushes are sent. */
+            push: boolean;
+            /** @description null: there are none to accept. */
+            terms: {
+                /** @description Which they are. */
+                version: string;
+                /** @description Where they are read. */
+                url: string;
+                /**
+                 * Format: date-time
+                 * @description From when on who has not accepted them is refused.
+                 */
+                requiredFrom: string;
+            } | null;
+            /** @description Where the privacy policy is read; null where it is not said. */
+            privacyUrl: string | null;
+            /** @description Where people ask for help. */
+            support: {
+                /** @description null where it is not said. */
+                phone: string | null;
+                /** @description null where it is not said. */
+                email: string | null;
+                /** @description null where it is not said. */
+                whatsapp: string | null;
+            };
+            /** @description What the service takes at most. */
+            limits: {
+                /** @description Of one picture of a listing. */
+                pictureBytes: number;
+                /** @description At most; `photosPerListing` of a plan may be less. */
+                picturesPerListing: number;
+                /** @description Characters of a message. */
+                messageLength: number;
+            };
+        };
         GovernoratePage: {
             items: components["schemas"]["Governorate"][];
             /** @description The cursor of the next page; null on the last one. */
@@ -7807,7 +7896,7 @@ export interface components {
         ExpectIdentity: string;
         /** @description Makes it safe to send the request again: for 24 hours the same key with the same body gives the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ASCII characters, best a random uuid. */
         IdempotencyKey: string;
-        /** @description The ETag of an earlier answer to a guest: 304 if it is still the same. */
+        /** @description The ETag of an earlier answer that may be kept: 304 if it is still the same. */
         IfNoneMatch: string;
     };
     requestBodies: never;
@@ -10037,6 +10126,36 @@ export interface operations {
             };
         };
     };
+    get_app: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The ETag of an earlier answer that may be kept: 304 if it is still the same. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description With an ETag, for If-None-Match. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["App"];
+                };
+            };
+        };
+    };
     list_governorates: {
         parameters: {
             query?: never;
@@ -10048,7 +10167,7 @@ export interface operations {
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
-                /** @description The ETag of an earlier answer to a guest: 304 if it is still the same. */
+                /** @description The ETag of an earlier answer that may be kept: 304 if it is still the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -10056,7 +10175,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description With an ETag for guests, for If-None-Match. */
+            /** @description With an ETag, for If-None-Match. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10078,7 +10197,7 @@ export interface operations {
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
-                /** @description The ETag of an earlier answer to a guest: 304 if it is still the same. */
+                /** @description The ETag of an earlier answer that may be kept: 304 if it is still the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -10086,7 +10205,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description With an ETag for guests, for If-None-Match. */
+            /** @description With an ETag, for If-None-Match. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10108,7 +10227,7 @@ export interface operations {
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
-                /** @description The ETag of an earlier answer to a guest: 304 if it is still the same. */
+                /** @description The ETag of an earlier answer that may be kept: 304 if it is still the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -10116,7 +10235,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description With an ETag for guests, for If-None-Match. */
+            /** @description With an ETag, for If-None-Match. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10138,7 +10257,7 @@ export interface operations {
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
-                /** @description The ETag of an earlier answer to a guest: 304 if it is still the same. */
+                /** @description The ETag of an earlier answer that may be kept: 304 if it is still the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -10146,7 +10265,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description With an ETag for guests, for If-None-Match. */
+            /** @description With an ETag, for If-None-Match. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10168,7 +10287,7 @@ export interface operations {
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
-                /** @description The ETag of an earlier answer to a guest: 304 if it is still the same. */
+                /** @description The ETag of an earlier answer that may be kept: 304 if it is still the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -10176,7 +10295,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description With an ETag for guests, for If-None-Match. */
+            /** @description With an ETag, for If-None-Match. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12060,7 +12179,7 @@ export interface operations {
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
-                /** @description The ETag of an earlier answer to a guest: 304 if it is still the same. */
+                /** @description The ETag of an earlier answer that may be kept: 304 if it is still the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {

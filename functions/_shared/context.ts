@@ -7,8 +7,8 @@ export type ApiEnv = {
     requestId: string
     /** The headers of the answer: they become a Headers object once, which costs as much as all the rest. */
     headers: Record<string, string>
-    /** For how long caches may keep the answer; only for a caller without a token. */
-    publicCache?: string
+    /** Cache-Control of the answer, where it may be kept. */
+    cache?: string
     caller: Caller
     /** The client's address; IPv6 by /64. */
     address: string

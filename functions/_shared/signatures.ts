@@ -97,6 +97,7 @@ export const facadeSignatures = {
   get_admin_document: { document_id: 'uuid' },
   get_admin_stats: {},
   get_advertiser: { identity_id: 'uuid' },
+  get_app: {},
   get_conversation: { conversation_id: 'uuid' },
   get_document: { identity_id: 'uuid', document_id: 'uuid' },
   get_invoice: { invoice_id: 'uuid' },

@@ -1,8 +1,16 @@
-/** Vocabularies and places: the same for everybody, and rarely changed. */
+/** Vocabularies, places and what apps ask first: the same for everybody, and rarely changed. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../_shared/db.ts'
+import { env } from '../_shared/env.ts'
+import { mailWorks, smsState } from '../_shared/messages.ts'
+import { variable } from '../_shared/read-setting.ts'
+import { missingInAccount } from '../_shared/setting-kinds.ts'
+import { paymentState } from '../payments/configured-providers.ts'
+import { providers } from './accounts/social-tokens.ts'
+import { maxSize } from './media/upload-listings.ts'
 import {
   area,
+  Count,
   json,
   Latitude,
   Longitude,
@@ -10,6 +18,7 @@ import {
   rarelyChanged,
   route,
   sendTagged,
+  Time,
 } from './http/route.ts'
 
 const Word = z
@@ -63,8 +72,9 @@ const listed = <Name extends string, T extends z.ZodType>(
     description: `${description} Rarely changes: keep it, and ask again with If-None-Match.`,
     request: {},
     guestCache: rarelyChanged,
+    ownCache: 'max-age=300',
     responses: {
-      200: json(schema, 'With an ETag for guests, for If-None-Match.'),
+      200: json(schema, 'With an ETag, for If-None-Match.'),
       304: { description: 'The client has it already.' },
     },
   })
@@ -107,7 +117,94 @@ const enums = listed(
   }),
 )
 
+const Version = z.string().nullable().describe('As `1.4.0`; null: any will do.')
+const Said = z.string().nullable().describe('null where it is not said.')
+
+const App = z
+  .object({
+    minVersion: z.object({ ios: Version, android: Version, web: Version }).describe(
+      'An older app asks to be updated.',
+    ),
+    storeUrl: z.object({ ios: Said, android: Said }).describe('Where apps are installed.'),
+    signIn: z.object({
+      phone: z.boolean().describe('Codes by SMS arrive.'),
+      email: z.boolean().describe('Codes by mail arrive.'),
+      google: z.boolean().describe('`POST /auth/google` is there.'),
+      apple: z.boolean().describe('`POST /auth/apple` is there.'),
+    }).describe('Ways to sign in that are configured.'),
+    payments: z.boolean().describe('Whether something can be paid for.'),
+    push: z.boolean().describe('Whether pushes are sent.'),
+    shareUrl: z.string().nullable().describe(
+      'Where a listing is passed on, with `{refNo}` in it; null where that is not configured.',
+    ),
+    terms: z.object({
+      version: z.string().describe('Which they are.'),
+      url: z.string().describe('Where they are read.'),
+      requiredFrom: Time.describe('From when on who has not accepted them is refused.'),
+    }).nullable().describe('null: there are none to accept.'),
+    privacyUrl: Said.describe('Where the privacy policy is read; null where it is not said.'),
+    support: z.object({ phone: Said, email: Said, whatsapp: Said }).describe(
+      'Where people ask for help.',
+    ),
+    limits: z.object({
+      pictureBytes: Count.describe('Of one picture of a listing.'),
+      picturesPerListing: Count.describe('At most; `photosPerListing` of a plan may be less.'),
+      messageLength: Count.describe('Characters of a message.'),
+    }).describe('What the service takes at most.'),
+  })
+  .openapi('App', { description: 'What an app asks before anything else.' })
+
+const app = route({
+  tags: ['meta'],
+  operationId: 'get_app',
+  method: 'get',
+  path: '/app',
+  summary: 'Get what an app asks before anything else',
+  description:
+    'The oldest version that still works, where to update, what is configured, whom to ask. The ' +
+    "server's time is the header `Date`.",
+  request: {},
+  guestCache: 'max-age=60, s-maxage=60',
+  ownCache: 'max-age=60',
+  responses: {
+    200: json(App, 'With an ETag, for If-None-Match.'),
+    304: { description: 'The client has it already.' },
+  },
+})
+
+/** What this service is configured for, and takes. */
+const configured = {
+  signIn: {
+    phone: smsState !== 'off',
+    email: mailWorks,
+    google: providers.google.clientIds.length > 0,
+    apple: providers.apple.clientIds.length > 0,
+  },
+  payments: paymentState !== 'off',
+  push: missingInAccount(variable('FCM_SERVICE_ACCOUNT') ?? '').length === 0,
+  shareUrl: env.shareUrl ?? null,
+  terms: null,
+  limits: { pictureBytes: maxSize, picturesPerListing: 40, messageLength: 4000 },
+}
+
 export const meta = area()
+  .openapi(app, async (c) => {
+    const { minVersion, storeUrl, privacyUrl, support } = JSON.parse(await call(c, 'get_app', {}))
+    const { signIn, payments, push, shareUrl, terms, limits } = configured
+    const answer: z.infer<typeof App> = {
+      minVersion,
+      storeUrl,
+      signIn,
+      payments,
+      push,
+      shareUrl,
+      terms,
+      privacyUrl,
+      support,
+      limits,
+    }
+    return sendTagged(c, JSON.stringify(answer))
+  })
   .openapi(governorates, async (c) => sendTagged(c, await call(c, 'list_governorates', {})))
   .openapi(areas, async (c) => sendTagged(c, await call(c, 'list_areas', {})))
   .openapi(kinds, async (c) => sendTagged(c, await call(c, 'list_kinds', {})))

@@ -118,6 +118,26 @@ begin
   ) then
     perform private.refuse_by_hand(
       'reserved_names is an object with two lists of words in quotation marks: everybody, people.');
+  elsif new.name = 'app' and exists (
+    select from (values
+      ('{minVersion,ios}'::text[], '^[0-9]{1,5}([.][0-9]{1,5}){2}$'),
+      ('{minVersion,android}', '^[0-9]{1,5}([.][0-9]{1,5}){2}$'),
+      ('{minVersion,web}', '^[0-9]{1,5}([.][0-9]{1,5}){2}$'),
+      ('{storeUrl,ios}', '^https://\S+$'),
+      ('{storeUrl,android}', '^https://\S+$'),
+      ('{privacyUrl}', '^https://\S+$'),
+      ('{support,phone}', '^[+]?[0-9]{3,15}$'),
+      ('{support,email}', '^[^@\s]+@[^@\s]+$'),
+      ('{support,whatsapp}', '^[+]?[0-9]{3,15}$')
+    ) as field (path, form)
+    where coalesce(case jsonb_typeof(new.value #> path)
+      when 'string' then new.value #>> path !~ form
+      when 'null' then false
+    end, true)
+  ) then
+    perform private.refuse_by_hand(
+      'app has minVersion (ios, android, web: as 1.4.0), storeUrl (ios, android), privacyUrl (https://…) '
+      'and support (phone, email, whatsapp); null where nothing is said.');
   end if;
   return new;
 end

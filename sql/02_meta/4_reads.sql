@@ -2,6 +2,19 @@
 --
 -- Everybody may read these tables, so each of these is plain SQL as the caller.
 
+create function private.get_app() returns json
+  language sql
+  stable
+  security definer -- reads a setting that everybody may know
+  set search_path = ''
+as $$
+  select private.setting('app')::json
+$$;
+comment on function private.get_app is
+  'Facade: what an admin has set for apps (the setting app): minVersion, storeUrl, privacyUrl, support.';
+
+grant execute on function private.get_app to anon, authenticated;
+
 create function api.list_governorates() returns json
   language sql
   stable

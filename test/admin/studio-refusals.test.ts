@@ -6,6 +6,15 @@ import { topUpInvoice } from '../support/money.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
 import { byHand, decide, edit, leaveChanges, why } from './studio.ts'
 
+const appWith = (parts: object) =>
+  JSON.stringify({
+    minVersion: { ios: null, android: null, web: null },
+    storeUrl: { ios: null, android: null },
+    privacyUrl: null,
+    support: { phone: null, email: null, whatsapp: null },
+    ...parts,
+  })
+
 describe('refused with a sentence that says what to do, and nothing has changed', () => {
   let seller: Person
   let listing: string
@@ -141,6 +150,11 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     ['reserved_names', '["دعم"]', 'two lists of words'],
     ['reserved_names', '{"everybody":[],"people":[1]}', 'two lists of words'],
     ['share_url', '"https://elsewhere.example/{refNo}"', 'written by the functions'],
+    ['app', '{}', 'null where nothing is said'],
+    ['app', appWith({ minVersion: { ios: '1.4', android: null, web: null } }), 'as 1.4.0'],
+    ['app', appWith({ minVersion: { ios: 1, android: null, web: null } }), 'as 1.4.0'],
+    ['app', appWith({ storeUrl: { ios: 'http://example.com', android: null } }), 'https://'],
+    ['app', appWith({ support: { phone: 'شرق', email: null, whatsapp: null } }), 'support (phone'],
     ['files_url', '"https://elsewhere.example"', 'written by the functions'],
   ])('private.settings %s set to %s', async (name, value, sentence) => {
     await expect(edit('private.settings', name, { value }, 'name')).rejects.toThrow(sentence)

@@ -31,6 +31,7 @@ const search = 'public, s-maxage=15, stale-while-revalidate=15'
 /** Every public GET by its operation, with the Cache-Control that the contract gives it. */
 const rules: Record<string, { path: () => string; rule: string | RegExp }> = {
   list_errors: { path: () => '/errors', rule: rarely },
+  get_app: { path: () => '/meta/app', rule: 'public, max-age=60, s-maxage=60' },
   list_governorates: { path: () => '/meta/governorates', rule: rarely },
   list_areas: { path: () => '/meta/areas', rule: rarely },
   list_kinds: { path: () => '/meta/kinds', rule: rarely },
@@ -129,19 +130,44 @@ describe('what guests read', () => {
 })
 
 describe('ISO-18 who sends a token', () => {
-  test.each(reads)('$method $path is kept by no cache', async (operation) => {
-    const path = rules[operation.id]?.path() ?? pathOf(operation) + queryOf(operation)
-    const answers = await Promise.all([
-      reader.get(path),
-      reader.get(path, { headers: { 'if-none-match': '*' } }),
-      ...badTokens.map((authorization) => guest.get(path, { headers: { authorization } })),
-    ])
-    for (const answer of answers) {
-      expectPrivate(answer, path)
-      expect(answer.status, path).not.toBe(304)
-      expect(secondsKept(answer), path).toBe(0)
-    }
-  })
+  const isMeta = ({ tags }: { tags: string[] }) => tags.includes('meta')
+
+  test.each(reads.filter(isMeta))(
+    '$method $path is kept by the app itself',
+    async ({ id, path }) => {
+      const kept = id === 'get_app' ? 'private, max-age=60' : 'private, max-age=300'
+      const { body } = await guest.get(path)
+      for (
+        const answer of [
+          await reader.get(path),
+          await guest.get(path, { headers: { authorization: 'Bearer nonsense' } }),
+        ]
+      ) {
+        expect([answer.headers.get('cache-control'), answer.body]).toEqual([kept, body])
+        expect(answer.headers.get('vary')).toContain('Authorization')
+        expect(secondsKept(answer), path).toBe(0)
+        const again = { headers: { 'if-none-match': answer.headers.get('etag')! } }
+        expect(await reader.get(path, again)).toMatchObject({ status: 304, body: null })
+      }
+    },
+  )
+
+  test.each(reads.filter((one) => !isMeta(one)))(
+    '$method $path is kept by no cache',
+    async (operation) => {
+      const path = rules[operation.id]?.path() ?? pathOf(operation) + queryOf(operation)
+      const answers = await Promise.all([
+        reader.get(path),
+        reader.get(path, { headers: { 'if-none-match': '*' } }),
+        ...badTokens.map((authorization) => guest.get(path, { headers: { authorization } })),
+      ])
+      for (const answer of answers) {
+        expectPrivate(answer, path)
+        expect(answer.status, path).not.toBe(304)
+        expect(secondsKept(answer), path).toBe(0)
+      }
+    },
+  )
 })
 
 describe('a cache in front', () => {

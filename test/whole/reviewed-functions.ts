@@ -37,6 +37,7 @@ const reviews: Review[] = [
   ]],
   ['guests', 'reads what everybody may see, through the facade alone: it counts what that costs', [
     'private.count_listings',
+    'private.get_app',
     'private.get_property_by_number',
     'private.list_feed',
     'private.list_map_areas',

@@ -14,8 +14,8 @@ export const slowlyChanged = 's-maxage=60, stale-while-revalidate=300'
 /** Sends JSON as Postgres wrote it. The suite holds it against the route's schema. */
 export function send(c: ApiContext, text: string, status = 200) {
   const headers = c.get('headers')
-  const publicCache = c.get('publicCache')
-  if (publicCache && status === 200) headers['Cache-Control'] = `public, ${publicCache}`
+  const cache = c.get('cache')
+  if (cache && status === 200) headers['Cache-Control'] = cache
   headers['Content-Type'] = jsonHeaders['Content-Type']
   // The route's type wants a value; parsing the text again to please it would be work for nothing.
   return new Response(text, { status, headers }) as never
@@ -31,8 +31,8 @@ export const sendPage = (c: ApiContext, html: unknown, more: Record<string, stri
 
 /** Sends what a cache may ask for again by its ETag: 304 if it has it already. */
 export async function sendTagged(c: ApiContext, text: string) {
-  const publicCache = c.get('publicCache')
-  if (!publicCache) return send(c, text)
+  const cache = c.get('cache')
+  if (!cache) return send(c, text)
   const headers = c.get('headers')
   const tag = `"${(await sha256(text)).slice(0, 32)}"`
   headers.ETag = tag
@@ -40,6 +40,6 @@ export async function sendTagged(c: ApiContext, text: string) {
   if (!known.some((entry) => ['*', tag].includes(entry.trim().replace(/^W\//, '')))) {
     return send(c, text)
   }
-  headers['Cache-Control'] = `public, ${publicCache}`
+  headers['Cache-Control'] = cache
   return new Response(null, { status: 304, headers }) as never
 }

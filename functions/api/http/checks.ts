@@ -59,12 +59,13 @@ export type GuestCache = string | (() => string)
 
 /**
  * Lets caches in front keep the answer to a guest, unless it is an error. Who sends any Authorization
- * has an answer of their own, which no cache may keep.
+ * has an answer of their own: no cache keeps it, but theirs where it is the same for everybody.
  */
-export const cacheForGuests = (rule: GuestCache): Check => (c) => {
+export const cacheForGuests = (rule: GuestCache, own?: string): Check => (c) => {
   const { role, ignored } = c.get('caller')
-  if (!env.guestCache || role !== 'anon' || ignored) return
-  c.set('publicCache', typeof rule === 'string' ? rule : rule())
+  if (!env.guestCache) return
+  if (role !== 'anon' || ignored) c.set('cache', own && `private, ${own}`)
+  else c.set('cache', `public, ${typeof rule === 'string' ? rule : rule()}`)
 }
 
 /** Headers, names in the query, and a body that every layer reads alike; before the schemas. */

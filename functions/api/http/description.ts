@@ -84,6 +84,7 @@ function describeRoute(route: RouteDefinition): RouteConfig {
     unlimited: _unlimited,
     unknownKey: _unknownKey,
     guestCache,
+    ownCache: _ownCache,
     security = [{}, { bearer: [] }],
     ...config
   } = route

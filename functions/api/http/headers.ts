@@ -32,7 +32,7 @@ export const requestHeaders = {
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'The ETag of an earlier answer to a guest: 304 if it is still the same.',
+    description: 'The ETag of an earlier answer that may be kept: 304 if it is still the same.',
     schema: text,
   },
 } as const
@@ -56,10 +56,12 @@ export const answerHeaders = {
   RateLimitReset: { description: 'Seconds until the window starts anew.', schema: count },
   RetryAfter: { description: 'Seconds to wait before the next try.', schema: count },
   CacheControl: {
-    description: 'To a guest `public`, with how long caches may keep it; else `private, no-store`.',
+    description:
+      'To a guest `public`, with how long caches may keep it; else `private`, of meta with ' +
+      '`max-age`, of everything else with `no-store`.',
     schema: text,
   },
-  ETag: { description: 'Of an answer to a guest, for If-None-Match.', schema: text },
+  ETag: { description: 'Of an answer that may be kept, for If-None-Match.', schema: text },
 } as const
 
 type AnswerHeader = keyof typeof answerHeaders

@@ -36,4 +36,6 @@ export type RouteDefinition = Omit<RouteConfig, 'middleware'> & {
   unknownKey?: ErrorCode
   /** How long caches may keep an answer to a guest; else not at all. */
   guestCache?: GuestCache
+  /** How long whoever has a token may keep an answer that is the same for everybody. */
+  ownCache?: string
 }

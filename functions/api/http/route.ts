@@ -28,7 +28,7 @@ export const area = () =>
 
 /** A route of the API: as createRoute, with the checks of every route and those of its own. */
 export function route<R extends RouteDefinition>(definition: R) {
-  const { checks = [], unlimited = false, unknownKey, guestCache, request = {}, method } =
+  const { checks = [], unlimited = false, unknownKey, guestCache, ownCache, request = {}, method } =
     definition
   catchThrowingValidators(request)
   const upload = request.body?.content['multipart/form-data'] !== undefined
@@ -39,7 +39,7 @@ export function route<R extends RouteDefinition>(definition: R) {
   const all = inOrder([
     ...(isGet ? [] : [upload ? rejectLargeUpload : readBody]),
     ...checks,
-    ...(guestCache ? [cacheForGuests(guestCache)] : []),
+    ...(guestCache ? [cacheForGuests(guestCache, ownCache)] : []),
     ...(limited ? [definition.limit ?? limitReads] : []),
     validateEnvelope(unknownKey, definition.idempotent),
     ...(isGet || request.body ? [] : [rejectBody]),

@@ -63,7 +63,7 @@ const limitTo = (max: number): Check => {
     windows.check(c, window)
     window.count++
     // What a cache keeps says nothing of one caller.
-    if (!c.get('publicCache')) windows.setHeaders(c, window)
+    if (!c.get('cache')) windows.setHeaders(c, window)
   }
 }
 

@@ -22,7 +22,8 @@ import {
 } from './upload-picture.ts'
 
 // The only limits: Storage holds its own against declared lengths alone.
-const maxSize = 10 * mebibyte
+/** Bytes of a picture. */
+export const maxSize = 10 * mebibyte
 export const maxFiles = 20
 
 /** The fields of the form. */
