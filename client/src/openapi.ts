@@ -5476,6 +5476,8 @@ export interface components {
             payments: boolean;
             /** @description Whether pushes are sent. */
             push: boolean;
+            /** @description Where a listing is passed on, with `{refNo}` in it; null where that is not configured. */
+            shareUrl: string | null;
             /** @description null: there are none to accept. */
             terms: {
                 /** @description Which they are. */
@@ -8114,7 +8116,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8722,7 +8724,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8754,7 +8756,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8784,7 +8786,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8816,7 +8818,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8848,7 +8850,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8880,7 +8882,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9482,7 +9484,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11362,7 +11364,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11390,7 +11392,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];

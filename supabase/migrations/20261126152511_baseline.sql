@@ -510,6 +510,26 @@ begin
   ) then
     perform private.refuse_by_hand(
       'reserved_names is an object with two lists of words in quotation marks: everybody, people.');
+  elsif new.name = 'app' and exists (
+    select from (values
+      ('{minVersion,ios}'::text[], '^[0-9]{1,5}([.][0-9]{1,5}){2}$'),
+      ('{minVersion,android}', '^[0-9]{1,5}([.][0-9]{1,5}){2}$'),
+      ('{minVersion,web}', '^[0-9]{1,5}([.][0-9]{1,5}){2}$'),
+      ('{storeUrl,ios}', '^https://\S+$'),
+      ('{storeUrl,android}', '^https://\S+$'),
+      ('{privacyUrl}', '^https://\S+$'),
+      ('{support,phone}', '^[+]?[0-9]{3,15}$'),
+      ('{support,email}', '^[^@\s]+@[^@\s]+$'),
+      ('{support,whatsapp}', '^[+]?[0-9]{3,15}$')
+    ) as field (path, form)
+    where coalesce(case jsonb_typeof(new.value #> path)
+      when 'string' then new.value #>> path !~ form
+      when 'null' then false
+    end, true)
+  ) then
+    perform private.refuse_by_hand(
+      'app has minVersion (ios, android, web: as 1.4.0), storeUrl (ios, android), privacyUrl (https://…) '
+      'and support (phone, email, whatsapp); null where nothing is said.');
   end if;
   return new;
 end
@@ -1656,6 +1676,19 @@ create trigger vocabularies_of_functions_are_theirs
 -- Meta: the words that listings are written in and the places they lie in, as clients show them.
 --
 -- Everybody may read these tables, so each of these is plain SQL as the caller.
+
+create function private.get_app() returns json
+  language sql
+  stable
+  security definer -- reads a setting that everybody may know
+  set search_path = ''
+as $$
+  select private.setting('app')::json
+$$;
+comment on function private.get_app is
+  'Facade: what an admin has set for apps (the setting app): minVersion, storeUrl, privacyUrl, support.';
+
+grant execute on function private.get_app to anon, authenticated;
 
 create function api.list_governorates() returns json
   language sql
@@ -12859,7 +12892,38 @@ comment on function private.unlisted_property is
   'The record of a listing that its owner sees, or everybody by link for a while after it was closed; '
   'else 404 property_not_found.';
 
-grant execute on function private.get_property to anon, authenticated;
+create function private.get_property_by_number(ref_no bigint) returns text
+  language plpgsql
+  security definer -- reads listings of others that anybody may see
+  set search_path = ''
+as $$
+declare
+  viewer_id constant uuid := private.identity_id();
+  property constant public.properties := private.require_visible_property(
+    (
+      select properties.id from public.properties
+      where properties.ref_no = get_property_by_number.ref_no
+    ),
+    viewer_id
+  );
+begin
+  if property.listed or property.owner_identity_id = viewer_id then
+    return private.get_property(property.id);
+  end if;
+  return json_build_object(
+    'id', property.id,
+    'refNo', 'KW-' || property.ref_no,
+    'status', property.status,
+    'titleAr', property.title_ar,
+    'available', false
+  );
+end
+$$;
+comment on function private.get_property_by_number is
+  'Facade: a listing by the number of its refNo. Numbers follow one another, so that strangers get no more '
+  'than id, refNo, status and title of a closed one. 404 property_not_found as private.get_property.';
+
+grant execute on function private.get_property, private.get_property_by_number to anon, authenticated;
 
 -- sql/06_properties/4_reads_lists.sql
 
@@ -29481,7 +29545,10 @@ insert into private.settings (name, value, note) values
     '"خدمة العملاء","خدمة الزبائن","فريق العمل","admin","administrator","administration",'
     '"moderator","support","customer service","help desk","system","official"]}',
     'words that no name holds, in any spelling: those of people alone may stand in names of companies '
-    'and offices, which an admin verifies. The names of seller are reserved by themselves')
+    'and offices, which an admin verifies. The names of seller are reserved by themselves'),
+  ('app', '{"minVersion":{"ios":null,"android":null,"web":null},"storeUrl":{"ios":null,"android":null},'
+    '"privacyUrl":null,"support":{"phone":null,"email":null,"whatsapp":null}}',
+    'what apps ask before anything else (GET /meta/app); null where nothing is said')
 on conflict (name) do nothing;
 
 -- Plans (contract, section 7).
