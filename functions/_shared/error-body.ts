@@ -24,6 +24,7 @@ export function prefersEnglish(acceptLanguage = '') {
 const notConfigured: ErrorCode[] = [
   'provider_disabled',
   'sms_not_configured',
+  'mail_not_configured',
   'payment_not_configured',
 ]
 

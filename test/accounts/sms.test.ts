@@ -300,6 +300,14 @@ describe('with an SMS provider', () => {
 
         // A code by mail is answered as ever; what is missing is in the log.
         const person = await signUp()
+        const unsent = await functions.post(
+          '/auth/me/email',
+          { email: `${randomUUID()}@example.com`, currentPassword: person.password },
+          { authorization: `Bearer ${person.accessToken}` },
+        )
+        expect(unsent).toMatchObject(refusal(503, 'mail_not_configured'))
+        expect([unsent.headers.get('retry-after'), unsent.body.error.retryAfter])
+          .toEqual([null, undefined])
         expect(await functions.post('/auth/password/forgot', { identifier: person.identifier }))
           .toMatchObject({ status: 202 })
         await expect.poll(() => functions.output()).toContain('mail_not_configured')
