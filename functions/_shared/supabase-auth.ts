@@ -130,7 +130,7 @@ export async function signIn(
 ): Promise<Tokens | SignInDenied | undefined> {
   // bcrypt reads 72 bytes: a longer password is wrong, and must not pass by its beginning.
   const tried = new TextEncoder().encode(password).length > 72 ? unknownPassword() : password
-  const answer = await request('POST', '/token?grant_type=password', {
+  const answer = await requestAgain('POST', '/token?grant_type=password', {
     body: { ...identifierFields(identifier), password: tried },
     address,
   })

@@ -6,8 +6,7 @@ create function private.lock_contact(account_id uuid, session_id uuid) returns p
   set search_path = ''
 as $$
 begin
-  perform from auth.users where users.id = lock_contact.account_id for update;
-  perform private.lock_sessions(account_id);
+  perform private.lock_user(account_id);
   return private.lock_session(account_id, session_id);
 end
 $$;

@@ -117,8 +117,7 @@ declare
   account public.accounts;
 begin
   if user_id is distinct from admin_id then
-    perform from auth.users where users.id = set_contact.user_id for update;
-    perform private.lock_sessions(user_id);
+    perform private.lock_user(user_id);
   end if;
   account := private.lock_account_exclusively(user_id);
   if account.id is null or private.is_decoy(account) then

@@ -19,6 +19,7 @@ import {
   signUpByPhone,
   verifyCode,
 } from '../support/codes.ts'
+import { insertListing } from '../support/fixtures.ts'
 import { drain } from '../support/jobs.ts'
 import { alarmsAbout } from '../support/money.ts'
 import { notificationsOf } from '../support/notifications.ts'
@@ -336,18 +337,10 @@ describe('CON-13 an email that somebody registered before its owner came', () =>
 
   test('what it still owes stops that, and an admin hears of it', async () => {
     const squatter = await signUp()
-    const { rows: [identity] } = await database().query(
-      `select id from public.identities where account_id = $1`,
-      [squatter.id],
-    )
     await database().query(
-      `insert into public.properties (owner_identity_id, owner_type, type, status, kind, title_ar,
-         governorate_id, area_id, lat, lng, location_precision, published_at, expires_at,
-         auction_starts_at, auction_ends_at, price, usage, land_area_m2)
-       values ($1, 'individual', 'SALE', 'active', 'villa', 'فيلا للبيع في مزاد', 'hawalli', 'salmiya', 29.33,
-         48.07, 'block', now(), now() + interval '9 days', now(), now() + interval '5 days', 1000,
-         'residential', 500)`,
-      [identity.id],
+      `insert into public.auctions (property_id, starts_at, ends_at, start_price, min_increment)
+       values ($1, now(), now() + interval '5 days', 1000, 100)`,
+      [await insertListing(squatter.identityId)],
     )
     await lose(squatter)
     await drain('give_up_unreachable_accounts')

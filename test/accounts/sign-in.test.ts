@@ -52,6 +52,7 @@ test('a session says whose it is, and its tokens work in the project', async () 
     user: {
       id: expect.any(String),
       email: identifier,
+      emailProven: false,
       phone: null,
       fullName: 'منيرة الصباح',
       avatarUrl: null,

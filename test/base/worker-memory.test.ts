@@ -45,7 +45,8 @@ const forgotten: Record<string, string> = {
   'api/media/upload-memory.ts buffers': 'requests of this worker',
   'api/media/upload-memory.ts queues':
     'protects this worker’s memory; the rate of uploads is the database’s',
-  'api/http/worker-rates.ts reads': 'protects this worker; a promise of no number of reads in all',
+  'api/http/worker-rates.ts misses':
+    'numbers of listings are guessed as often as there are workers: what they show is public',
   'api/http/worker-rates.ts refusals':
     'protects this worker; what must be counted is, in the database',
   'chat/server/realtime-connection.ts connections':

@@ -35,7 +35,11 @@ test('the list holds cards or whole listings, newest first, in consecutive pages
   for (const { id } of made.toReversed()) await toggleFavorite(buyer, id)
 
   const { body } = await buyer.get('/favorites')
-  const saved = made.map((listing) => ({ ...listing, isFavorite: true, favoritesCount: 1 }))
+  // Of numbers that the owner does not have others are told nothing.
+  const asShown = { allowCall: false, allowWhatsapp: false, contactMissing: null }
+  const saved = made.map((listing) => (
+    { ...listing, ...asShown, isFavorite: true, favoritesCount: 1 }
+  ))
   expect(body.items).toEqual(saved.map(cardOf))
   expect((await buyer.get('/favorites?fields=full')).body.items).toEqual(saved)
   expect(body.nextCursor).toBe(null)
