@@ -268,16 +268,31 @@ describe('CON-05 a change', () => {
     }
   })
 
-  test('to what somebody else proves first is refused, also with its code', async () => {
-    const [person, other] = [await signUpByPhone(), await signUpByPhone()]
-    const email = newEmail()
-    const mine = await beginChange(person, 'email', email)
-    await ageCodes(email, 45)
-    const theirs = await beginChange(other, 'email', email)
-    expect(await verify(other, 'email', theirs)).toMatchObject({ status: 200 })
-    expect(await verify(person, 'email', mine))
-      .toMatchObject(fieldRefusal(409, 'email_taken', 'email'))
-    expect(await contactOf(person)).toMatchObject({ email: null })
+  test.each([['email', newEmail], ['phone', newPhone]] as const)(
+    'to %s that somebody else proves first is refused, also with its code',
+    async (kind, make) => {
+      const [person, other] = [await signUpProven(), await signUpProven()]
+      const value = make()
+      const mine = await beginChange(person, kind, value)
+      await ageCodes(value, 45)
+      const theirs = await beginChange(other, kind, value)
+      expect(await verify(other, kind, theirs)).toMatchObject({ status: 200 })
+      expect(await verify(person, kind, mine))
+        .toMatchObject(fieldRefusal(409, `${kind}_taken`, kind))
+      expect(String((await contactOf(person))[kind])).not.toContain(value)
+    },
+  )
+
+  test('is proven by a code that is tried five times, for a removal too', async () => {
+    const person = await signUpByPhone()
+    const proof = await proofCode(person, person.identifier)
+    const wrong = { code: wrongCode(proof.code!) }
+    for (let nth = 0; nth < 5; nth++) {
+      expect(await begin(person, 'phone', newPhone(), wrong)).toMatchObject(wrongProof)
+    }
+    const locked = refusal(429, 'otp_locked')
+    expect(await begin(person, 'phone', newPhone(), proof)).toMatchObject(locked)
+    expect(await person.delete('/auth/me/phone', proof)).toMatchObject(locked)
   })
 
   test('of two people to one email at the same moment is that of one', async () => {

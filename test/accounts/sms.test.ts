@@ -9,6 +9,7 @@ import {
   lastMessage,
   newEmail,
   newPhone,
+  type Person,
   personOf,
   projectUrl,
   publishableKey,
@@ -139,6 +140,14 @@ describe('with an SMS provider', () => {
     await stub?.stop()
   })
 
+  const changeTo = (
+    { accessToken, password }: Person,
+    contact: { phone: string } | { email: string },
+    at: Facade,
+  ) =>
+    at.post(`/auth/me/${Object.keys(contact)[0]}`, { ...contact, currentPassword: password }, {
+      authorization: `Bearer ${accessToken}`,
+    })
   const register = (phone: string, at = live, password: string = randomUUID()) =>
     at.post('/auth/register', { identifier: phone, password })
   const to = (phone: string) => stub.sent.filter((sms) => sms.to === normalizedIdentifier(phone))
@@ -261,6 +270,8 @@ describe('with an SMS provider', () => {
           response.end(JSON.stringify({ result: 'ERROR', success: 'false', code: 'ERR010' }))
         })
         expect(await register(refused, functions)).toMatchObject(refusal(502, 'sms_send_failed'))
+        expect(await changeTo(await signUp(), { phone: refused }, functions))
+          .toMatchObject(refusal(502, 'sms_send_failed'))
         await expect.poll(() => functions.output()).toContain('ERR010')
       } finally {
         await functions.stop()
@@ -300,11 +311,8 @@ describe('with an SMS provider', () => {
 
         // A code by mail is answered as ever; what is missing is in the log.
         const person = await signUp()
-        const unsent = await functions.post(
-          '/auth/me/email',
-          { email: `${randomUUID()}@example.com`, currentPassword: person.password },
-          { authorization: `Bearer ${person.accessToken}` },
-        )
+        expect(await changeTo(person, { phone }, functions)).toMatchObject(off)
+        const unsent = await changeTo(person, { email: newEmail() }, functions)
         expect(unsent).toMatchObject(refusal(503, 'mail_not_configured'))
         expect([unsent.headers.get('retry-after'), unsent.body.error.retryAfter])
           .toEqual([null, undefined])

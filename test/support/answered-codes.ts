@@ -37,6 +37,10 @@ const handlers: Record<string, string> = {
   register_individual: 'register',
   sign_in_with_apple: 'sign_in_with_google',
   receive_webhook: 'receive_webhook_of',
+  begin_email_change: 'begin_phone_change',
+  verify_email_change: 'verify_phone_change',
+  remove_provider: 'remove_phone',
+  quick_count_listings: 'count_listings',
 }
 const handlerOf = (id: string) =>
   handlers[id] ?? id.replace('offices', 'companies').replace('office', 'company')

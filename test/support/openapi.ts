@@ -121,9 +121,10 @@ export const operations = everyOperation.filter(({ id }) =>
   (issuerUrl || !id.startsWith('sign_in_with_')) && !id.startsWith('receive_webhook')
 )
 
-/** Those that sign in, out or up: they talk to Auth too. */
-export const talksToAuth = ({ tags, id }: Operation) =>
-  tags.includes('sign-in') || ['request_deletion', 'get_health'].includes(id)
+/** Those that sign in, out or up, or change by what: they talk to Auth too. */
+export const talksToAuth = ({ tags, id, path }: Operation) =>
+  tags.includes('sign-in') || ['request_deletion', 'get_health'].includes(id) ||
+  /^\/auth\/me\/(phone|email|providers)/.test(path)
 
 export function resolve(schema: Schema): Schema {
   return schema.$ref

@@ -2,10 +2,8 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Action, Side } from './racing-actions.ts'
 import { formField, pictureForm } from './racing-listings.ts'
-import { beginChange } from '../accounts/contact-requests.ts'
-import { database, guest, newEmail, newPhone, signIn } from '../support/client.ts'
+import { database, newEmail, newPhone, signIn } from '../support/client.ts'
 import { ageCodes, registerPhone, requestResetCode } from '../support/codes.ts'
-import { givePhone, proveEmail } from '../support/fixtures.ts'
 import { bearer } from '../support/races.ts'
 import { claims, type Provider, token } from '../support/social-issuer.ts'
 import { pdf } from '../support/pdf.ts'
@@ -78,33 +76,6 @@ export const accountActions: Record<string, Action> = {
     path: '/auth/me/email',
     body: { email: newEmail(), currentPassword: password },
   }),
-  changePhone: async (by) => {
-    await proveEmail(by)
-    const { changeId, code } = await beginChange(by, 'phone', newPhone())
-    return { path: '/auth/me/phone/verify', body: { changeId, code } }
-  },
-  changeEmail: async (by) => {
-    const { changeId, code } = await beginChange(by, 'email', newEmail())
-    return { path: '/auth/me/email/verify', body: { changeId, code } }
-  },
-  removePhone: async (by) => {
-    await givePhone(by, newPhone())
-    return {
-      method: 'DELETE',
-      path: '/auth/me/phone',
-      body: { currentPassword: by.password },
-    }
-  },
-  removeProvider: async (by) => {
-    await proveEmail(by)
-    const said = claims('google', { email: by.identifier })
-    await guest.post('/auth/google', { idToken: await token('google', said) })
-    return {
-      method: 'DELETE',
-      path: '/auth/me/providers/google',
-      body: { currentPassword: by.password },
-    }
-  },
   password: ({ password }) => ({
     path: '/auth/password/change',
     body: { currentPassword: password, newPassword: randomUUID() },

@@ -176,6 +176,16 @@ export const actions: Record<string, Action> = {
 
 /** Writes of the API that do not race, and why. */
 export const leftOut: Record<string, string> = {
+  verify_phone_change:
+    'locks a user, then what providers said of it; a sign-in the other way round: asked once more',
+  verify_email_change:
+    'locks a user, then what providers said of it; a sign-in the other way round: asked once more',
+  remove_phone:
+    'locks a user, then what providers said of it; a sign-in the other way round: asked once more',
+  remove_provider:
+    'locks a user, then what providers said of it; a sign-in the other way round: asked once more',
+  set_user_identifier:
+    'locks a user, then what providers said of it; a sign-in the other way round: asked once more',
   search: 'reads only: its filters are too long for an address',
   count_listings: 'reads only, as search',
   update_company_profile: 'the one function behind update_office_profile, of the other type',
@@ -206,9 +216,6 @@ export const adminActions: Record<string, (whom: Side) => RawRequest[]> = {
   'suspends the account': ({ id }) => [status(id, 'suspended')],
   'bans the account': ({ id }) => [status(id, 'banned')],
   'suspends and releases the account': ({ id }) => [status(id, 'suspended'), status(id, 'active')],
-  'sets the email': ({ id, identifier }) => [
-    { method: 'PATCH', path: `/admin/users/${id}/identifier`, body: { email: identifier, reason } },
-  ],
   'suspends the identity': ({ office }) => [identity(office, 'suspended')],
   'suspends and releases the identity': ({ office }) => [
     identity(office, 'suspended'),
@@ -231,9 +238,6 @@ export const adminActs: Record<string, (whom: Side) => Record<string, unknown>[]
   'suspends and releases the account': ({ id }) => [
     { act: 'suspend_account', target: id, reason },
     { act: 'activate_account', target: id, reason },
-  ],
-  'sets the email': ({ id, identifier }) => [
-    { act: 'set_identifier', target: id, value: identifier, reason },
   ],
   'suspends and releases the identity': ({ office }) => [
     { act: 'suspend_identity', target: office, reason },

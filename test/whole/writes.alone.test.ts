@@ -14,6 +14,7 @@ import { formFor, postForm } from '../support/uploads.ts'
 /** What has no rate, and why. */
 const unlimited: Record<string, string> = {
   search: 'reads, and is limited as reads are',
+  count_listings: 'reads, and is limited by the worker',
   receive_webhook: 'a provider sends again what it was refused',
   receive_webhook_of: 'a provider sends again what it was refused',
   logout: 'ends a session, and nobody has more of them than sign-ins',

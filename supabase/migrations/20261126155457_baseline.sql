@@ -2789,7 +2789,7 @@ create trigger individual_profiles_show_their_name
 -- it has to lock, and must not find more the second time. What belongs to others too is locked after
 -- the accounts, in this order, several of a kind by their ids:
 --
---   1. auth.identities, users, sessions      where signing in and refreshing start; with refresh
+--   1. auth.users, auth.sessions             where signing in and refreshing start; with refresh
 --                                            tokens of version 1 Auth locks the session first, so
 --                                            what it answers with 500 or 409 is asked once more
 --   2. accounts, then what only they change: identities, profiles, settings, uploads
@@ -2936,15 +2936,12 @@ create function private.lock_user(account_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  -- What providers say of it first, as a sign-in by one of them.
-  perform from auth.identities where identities.user_id = lock_user.account_id
-  order by identities.id for update;
   perform from auth.users where users.id = lock_user.account_id for update;
   perform private.lock_sessions(account_id);
 end
 $$;
 comment on function private.lock_user is
-  'A user of Auth with its sessions and what providers say of it, locked as signing in locks them.';
+  'A user of Auth with its sessions, locked as signing in locks them.';
 
 create function private.lock_caller_exclusively() returns uuid
   language plpgsql
