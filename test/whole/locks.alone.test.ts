@@ -58,7 +58,7 @@ async function inPairs<Work>(
 
 test('an admin’s action and concurrent requests of people never deadlock', async () => {
   const work = Object.entries(adminActions).flatMap(([title, does]) =>
-    groupsOfActions(6, title).map((names) => ({ does, names }))
+    groupsOfActions(10, title).map((names) => ({ does, names }))
   )
   await inPairs(
     work,
@@ -70,7 +70,7 @@ test('an admin’s action and concurrent requests of people never deadlock', asy
 
 test('an admin’s act by a row and concurrent requests of people never deadlock', async () => {
   const work = Object.entries(adminActs).flatMap(([title, rows]) =>
-    groupsOfActions(6, title + ' by a row').map((names) => ({ rows, names }))
+    groupsOfActions(10, title + ' by a row').map((names) => ({ rows, names }))
   )
   let done = 0
   await inPairs(work, async (people, { rows, names }) => {
@@ -116,7 +116,7 @@ test('jobs and concurrent requests of people never deadlock', async () => {
       ),
   ]
   const work = due.flatMap((make, nth) =>
-    groupsOfActions(6, String(nth)).map((names) => ({ make, names }))
+    groupsOfActions(10, String(nth)).map((names) => ({ make, names }))
   )
   await inPairs(work, async (people, { make, names }) => {
     await raceGroup(names, people, [], { make: () => make(people), also: runJobs })
