@@ -219,7 +219,8 @@ create function private.send_contact_messages(
   set search_path = ''
 as $$
   delete from private.contact_messages
-  where contact_messages.sent_to in (old_value, other_value);
+  where contact_messages.account_id = account.id
+    and contact_messages.sent_to in (old_value, other_value);
   insert into private.contact_messages (account_id, sent_to, body)
   select account.id, messages.sent_to, messages.body
   from (values
