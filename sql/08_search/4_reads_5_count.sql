@@ -24,7 +24,7 @@ begin
         coalesce(literal, false), null, 1)).ids <> '{}';
     end if;
   exception
-    when query_canceled then null; -- The caller's time was over: what is known by then is the answer.
+    when query_canceled then counted := null; -- The caller's time was over.
   end;
   return jsonb_build_object(
       'count', case when counted > 1000 then 1000 else counted end,
@@ -35,6 +35,6 @@ $$;
 comment on function private.count_listings is
   'Facade: how many listings private.search has without what is like the words of q: {count, capped}, '
   'exact up to 1,000; above, 1000 and capped. similar: true beside 0 where that shows some. Where the '
-  'statement''s time limit ends the counting, count is null, capped. 422 as private.search.';
+  'statement''s time limit ends this, count is null, capped. 422 as private.search.';
 
 grant execute on function private.count_listings to anon, authenticated;

@@ -189,7 +189,10 @@ test('who publishes before a snapshot and withdraws after it does not thin the f
   const [honest, ...crowd] = await Promise.all(Array.from({ length: 5 }, () => signUp()))
   // As if nothing else of its type had been there when the snapshot of these five minutes began.
   await database().query(
-    `update private.publications set since = now() where type = 'EXCHANGE' and until = 'infinity'`,
+    `update private.publications
+     set since = case when until = 'infinity' then now() else since end,
+       until = case when until = 'infinity' then until else since end
+     where type = 'EXCHANGE'`,
   )
   const minutesAgo = (minutes: number) => ({
     type: 'EXCHANGE',
