@@ -170,14 +170,17 @@ begin
         ) then 'invalid'
       end;
       -- An empty list does not filter, and a code that is named twice counts once.
-      clean := case when problem is null then (
-        select jsonb_agg(once.code order by once.place)
-        from (
-          select given.code, min(given.place) as place
-          from jsonb_array_elements(value) with ordinality as given (code, place)
-          group by given.code
-        ) as once
-      ) end;
+      clean := case when problem is null then nullif(value, '[]') end;
+      if jsonb_array_length(clean) > 1 then
+        clean := (
+          select jsonb_agg(once.code order by once.place)
+          from (
+            select given.code, min(given.place) as place
+            from jsonb_array_elements(value) with ordinality as given (code, place)
+            group by given.code
+          ) as once
+        );
+      end if;
     when 'boolean' then
       problem := case when jsonb_typeof(value) <> 'boolean' then 'invalid' end;
     when 'uuid', 'owner' then
@@ -233,12 +236,14 @@ begin
     select case when rule.name is null or rule.strategy <> parse_search_filters.strategy
       then 'filter_unknown' else parsed.problem end as problem
   ) as found;
-  problems := coalesce(problems, (
-    select jsonb_agg(jsonb_build_object('path', low.name, 'code', 'range_invalid'))
-    from jsonb_object_keys(clean) as low (name)
-    where low.name like '%Min'
-      and (clean ->> low.name)::numeric > (clean ->> replace(low.name, 'Min', 'Max'))::numeric
-  ));
+  if problems is null and clean::text ~ 'Min"' then
+    problems := (
+      select jsonb_agg(jsonb_build_object('path', low.name, 'code', 'range_invalid'))
+      from jsonb_object_keys(clean) as low (name)
+      where low.name like '%Min'
+        and (clean ->> low.name)::numeric > (clean ->> replace(low.name, 'Min', 'Max'))::numeric
+    );
+  end if;
   if problems is not null then
     perform private.refuse(422, coalesce((
       select code from unnest('{filter_unknown,bbox_invalid,range_invalid}'::text[]) as code

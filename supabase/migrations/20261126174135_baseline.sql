@@ -16765,14 +16765,17 @@ begin
         ) then 'invalid'
       end;
       -- An empty list does not filter, and a code that is named twice counts once.
-      clean := case when problem is null then (
-        select jsonb_agg(once.code order by once.place)
-        from (
-          select given.code, min(given.place) as place
-          from jsonb_array_elements(value) with ordinality as given (code, place)
-          group by given.code
-        ) as once
-      ) end;
+      clean := case when problem is null then nullif(value, '[]') end;
+      if jsonb_array_length(clean) > 1 then
+        clean := (
+          select jsonb_agg(once.code order by once.place)
+          from (
+            select given.code, min(given.place) as place
+            from jsonb_array_elements(value) with ordinality as given (code, place)
+            group by given.code
+          ) as once
+        );
+      end if;
     when 'boolean' then
       problem := case when jsonb_typeof(value) <> 'boolean' then 'invalid' end;
     when 'uuid', 'owner' then
@@ -16828,12 +16831,14 @@ begin
     select case when rule.name is null or rule.strategy <> parse_search_filters.strategy
       then 'filter_unknown' else parsed.problem end as problem
   ) as found;
-  problems := coalesce(problems, (
-    select jsonb_agg(jsonb_build_object('path', low.name, 'code', 'range_invalid'))
-    from jsonb_object_keys(clean) as low (name)
-    where low.name like '%Min'
-      and (clean ->> low.name)::numeric > (clean ->> replace(low.name, 'Min', 'Max'))::numeric
-  ));
+  if problems is null and clean::text ~ 'Min"' then
+    problems := (
+      select jsonb_agg(jsonb_build_object('path', low.name, 'code', 'range_invalid'))
+      from jsonb_object_keys(clean) as low (name)
+      where low.name like '%Min'
+        and (clean ->> low.name)::numeric > (clean ->> replace(low.name, 'Min', 'Max'))::numeric
+    );
+  end if;
   if problems is not null then
     perform private.refuse(422, coalesce((
       select code from unnest('{filter_unknown,bbox_invalid,range_invalid}'::text[]) as code
@@ -17448,7 +17453,7 @@ begin atomic
     where newest_lane.with_text
       and (listing.published_at, listing.property_id) < (before_at, before_id)
     order by listing.published_at desc, listing.property_id desc
-    limit 3000
+    limit 6000
   ) union all (
     select listing.property_id, listing.published_at, listing.type, listing.kind, listing.price,
       listing.bedrooms, listing.auction_ends_at, null::tsvector
@@ -17460,8 +17465,33 @@ begin atomic
   );
 end;
 comment on function private.newest_lane is
-  'The newest thousand listings of an area, of a type and kind, or of all, or with their texts three '
+  'The newest thousand listings of an area, of a type and kind, or of all, or with their texts six '
   'thousand of all, in order, because one of the statements gives them all.';
+
+create function private.newest_hits(
+  strategy text, wanted private.search_filters, words tsquery,
+  of_area text, of_type text, of_kind text, before_at timestamptz, before_id uuid, size integer
+) returns table (ids uuid[], keys text[])
+  language sql
+  stable -- planned into the statements that use it, as the lane is: what is null there costs nothing
+begin atomic
+  select array_agg(page.property_id), array_agg(page.published_at::text)
+  from (
+    select lane.property_id, lane.published_at
+    from private.newest_lane(
+      of_area, of_type, of_kind, newest_hits.words is not null, before_at, before_id) as lane
+    where case newest_hits.strategy when 'exchange' then lane.type = 'EXCHANGE'
+        else lane.type in ('SALE', 'RENT') and (lane.auction_ends_at > now()) is not true end
+      and ((wanted).type is null or lane.type = (wanted).type)
+      and ((wanted).kinds is null or lane.kind = any ((wanted).kinds))
+      and ((wanted)."priceMin" is null or lane.price >= (wanted)."priceMin")
+      and ((wanted)."priceMax" is null or lane.price <= (wanted)."priceMax")
+      and ((wanted)."bedroomsMin" is null or lane.bedrooms >= (wanted)."bedroomsMin")
+      and (newest_hits.words is null or lane.document @@ newest_hits.words)
+    limit newest_hits.size
+  ) as page;
+end;
+comment on function private.newest_hits is 'What fits of a lane, the newest first.';
 
 create function private.newest_listings(
   strategy text, wanted private.search_filters, words tsquery, after_key text, after_id uuid,
@@ -17489,36 +17519,41 @@ begin
   if strategy not in ('standard', 'exchange') or not (others is null)
     or cardinality(wanted."areaIds") > 1
     or of_kind is not null and (wanted.type is null or cardinality(wanted.kinds) > 1)
-    -- Alternatives alone, which are as frequent as that a page is likely full after 1,500 listings.
-    or words is not null and (not (wanted is null) or words::text ~ '[&!<]' or not exists (
-      select from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
-      join private.search_vocabulary on search_vocabulary.word = alternative[1]
-      having sum(search_vocabulary.listings) * 1500 >= size * (
-        select reltuples from pg_class where oid = 'private.search_documents'::regclass))) then
+    or words is not null and (not (wanted is null) or words::text ~ '[&!<]') then
     return;
+  elsif words is not null then
+    -- Alternatives alone, which are as frequent as that a page is likely full after 3,000 listings.
+    perform from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
+    join private.search_vocabulary on search_vocabulary.word = alternative[1]
+    having sum(search_vocabulary.listings) * 3000 >= size * (
+      select reltuples from pg_class where oid = 'private.search_documents'::regclass);
+    if not found then
+      return;
+    end if;
   end if;
-  select coalesce(array_agg(page.property_id), '{}'),
-    coalesce(array_agg(page.published_at::text), '{}')
-  into ids, keys
-  from (
-    select lane.property_id, lane.published_at
-    from private.newest_lane(
-      of_area, wanted.type, of_kind, words is not null, before_at, before_id) as lane
-    where case strategy when 'exchange' then lane.type = 'EXCHANGE'
-        else lane.type in ('SALE', 'RENT') and (lane.auction_ends_at > now()) is not true end
-      and (wanted.type is null or lane.type = wanted.type)
-      and (wanted.kinds is null or lane.kind = any (wanted.kinds))
-      and (wanted."priceMin" is null or lane.price >= wanted."priceMin")
-      and (wanted."priceMax" is null or lane.price <= wanted."priceMax")
-      and (wanted."bedroomsMin" is null or lane.bedrooms >= wanted."bedroomsMin")
-      and (words is null or lane.document @@ words)
-    limit size
-  ) as page;
-  -- Or the thousand were all.
-  is_complete := cardinality(ids) = size or words is null and not exists (
-    select from private.newest_lane(of_area, wanted.type, of_kind, words is not null, before_at, before_id)
-    offset 999
-  );
+  if of_area is not null then
+    select * into ids, keys from private.newest_hits(
+      strategy, wanted, null, of_area, null, null, before_at, before_id, size);
+  elsif of_kind is not null then
+    select * into ids, keys from private.newest_hits(
+      strategy, wanted, null, null, wanted.type, of_kind, before_at, before_id, size);
+  elsif words is not null then
+    select * into ids, keys from private.newest_hits(
+      strategy, null, words, null, null, null, before_at, before_id, size);
+  else
+    select * into ids, keys from private.newest_hits(
+      strategy, wanted, null, null, null, null, before_at, before_id, size);
+  end if;
+  is_complete := cardinality(ids) = size;
+  if is_complete is not true and words is null then
+    -- Or the thousand were all.
+    is_complete := not exists (
+      select from private.newest_lane(of_area, wanted.type, of_kind, false, before_at, before_id)
+      offset 999
+    );
+    ids := coalesce(ids, '{}');
+    keys := coalesce(keys, '{}');
+  end if;
 end
 $$;
 comment on function private.newest_listings is
