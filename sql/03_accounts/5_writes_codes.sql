@@ -115,6 +115,89 @@ as $$
 $$;
 comment on function private.same_bytes is 'Equality in constant time.';
 
+create function private.codes_to_compare(
+  purpose text, identifier text, requester bytea,
+  registration_id uuid, reset_id uuid, change_id uuid,
+  out own uuid[], out others uuid[], out tries_left integer, out expired boolean, out named boolean
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  terms constant record := private.code_limits();
+begin
+  select
+    coalesce(array_agg(sent.id) filter (where sent.alive and sent.own and sent.tries_left > 0), '{}'),
+    coalesce(array_agg(sent.id) filter (where sent.alive and not sent.own and sent.tries_left > 0), '{}'),
+    max(sent.tries_left) filter (where sent.alive),
+    bool_or(not sent.alive),
+    coalesce(bool_or(sent.named), false)
+  into own, others, tries_left, expired, named
+  from (
+    select codes.id, codes.named, codes.own,
+      codes.created_at > now() - terms.life
+        and coalesce(registrations.created_at > now() - terms.attempt_life, true) as alive,
+      case when codes.own then terms.tries - codes.tries
+        else terms.unknown_tries - codes.unknown_tries end as tries_left
+    from (
+      select codes.*, attempt.named, attempt.named or coalesce(codes.requested_by = requester, false) as own
+      from private.codes
+      cross join lateral (select coalesce(
+        codes.registration_id = codes_to_compare.registration_id
+        or codes.reset_id = codes_to_compare.reset_id
+        or codes.change_id = codes_to_compare.change_id, false) as named) as attempt
+    ) as codes
+    left join private.registrations on registrations.id = codes.registration_id
+    where codes.identifier = codes_to_compare.identifier
+      and codes.purpose = codes_to_compare.purpose
+      and not codes.replaced and codes.used_at is null
+      and codes.created_at > now() - terms.attempt_life
+      and (codes_to_compare.registration_id is null
+        or codes.registration_id = codes_to_compare.registration_id)
+      and codes.change_id is not distinct from codes_to_compare.change_id
+  ) as sent;
+end
+$$;
+comment on function private.codes_to_compare is
+  'The codes that a guess is compared with: alive, with a try left for whoever guesses. Own: the guess '
+  'names the attempt, or comes from the address that asked for the code.';
+
+create function private.use_code(
+  code private.codes, address text, address_hash text, is_named boolean
+) returns jsonb
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  attempts integer;
+begin
+  update private.codes set used_at = now() where codes.id = code.id;
+  perform private.count_use(code.identifier, address, address_hash);
+  -- Whoever has to reset a password may have lost the account to somebody: that address is
+  -- unknown again, also should the function die before the new password is set.
+  delete from private.known_addresses
+  where code.purpose = 'reset' and known_addresses.account_id = code.account_id;
+  select count(*) into attempts from private.registrations
+  where registrations.phone = code.identifier
+    and registrations.created_at > now() - (private.code_limits()).contested_for;
+  -- With several attempts it is unknown whose code this is: neither password nor name counts. Also
+  -- with an old or a refused one: its person may type a code that somebody else's attempt sent.
+  return (
+    select jsonb_build_object(
+      'codeId', code.id,
+      'accountId', code.account_id,
+      'fullName', registrations.full_name,
+      'sealedPassword', registrations.sealed_password)
+    from (select) as one
+    left join private.registrations on registrations.id = code.registration_id
+      and (is_named or attempts = 1)
+  );
+end
+$$;
+comment on function private.use_code is
+  'Uses a code up and returns what it was for. Named: the guess named its registration.';
+
 create function private.verify_code(
   purpose text, identifier text, hmac text, address text, address_hash text,
   registration_id uuid default null, reset_id uuid default null, change_id uuid default null
@@ -124,7 +207,6 @@ create function private.verify_code(
   set search_path = ''
 as $$
 declare
-  terms constant record := private.code_limits();
   guess constant bytea := decode(hmac, 'hex');
   requester constant bytea := private.address_mark(identifier, address_hash);
   pair constant text := address || ' ' || identifier;
@@ -133,40 +215,10 @@ declare
   rules text[];
   counted record;
   code private.codes;
-  attempts integer;
 begin
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
-  -- The codes that this guess is compared with: alive, with a try left for whoever guesses. own: the
-  -- guess names the attempt, or comes from the address that asked for the code.
-  select
-    coalesce(array_agg(id) filter (where alive and own and tries_left > 0), '{}') as own,
-    coalesce(array_agg(id) filter (where alive and not own and tries_left > 0), '{}') as others,
-    max(tries_left) filter (where alive) as tries_left,
-    bool_or(not alive) as expired,
-    coalesce(bool_or(named), false) as named
-  into recent
-  from (
-    select codes.id, codes.named, codes.own,
-      codes.created_at > now() - terms.life
-        and coalesce(registrations.created_at > now() - terms.attempt_life, true) as alive,
-      case when codes.own then terms.tries - codes.tries
-        else terms.unknown_tries - codes.unknown_tries end as tries_left
-    from (
-      select *, named or coalesce(requested_by = requester, false) as own
-      from private.codes
-      cross join lateral (select coalesce(
-        codes.registration_id = verify_code.registration_id
-        or codes.reset_id = verify_code.reset_id
-        or codes.change_id = verify_code.change_id, false) as named) as attempt
-    ) as codes
-    left join private.registrations on registrations.id = codes.registration_id
-    where codes.identifier = verify_code.identifier and codes.purpose = verify_code.purpose
-      and not codes.replaced and codes.used_at is null
-      and codes.created_at > now() - terms.attempt_life
-      and (verify_code.registration_id is null
-        or codes.registration_id = verify_code.registration_id)
-      and codes.change_id is not distinct from verify_code.change_id
-  ) as sent;
+  recent := private.codes_to_compare(
+    purpose, identifier, requester, registration_id, reset_id, change_id);
 
   -- Counted as wrong before it is compared, and not compared when it is one too many.
   compared := recent.own || recent.others;
@@ -193,28 +245,8 @@ begin
   where codes.id = any (compared) and codes.id is distinct from code.id;
 
   if code.id is not null then
-    update private.codes set used_at = now() where codes.id = code.id;
-    perform private.uncount_hits(counted.hits),
-      private.count_use(identifier, address, address_hash);
-    -- Whoever has to reset a password may have lost the account to somebody: that address is
-    -- unknown again, also should the function die before the new password is set.
-    delete from private.known_addresses
-    where verify_code.purpose = 'reset' and known_addresses.account_id = code.account_id;
-    select count(*) into attempts from private.registrations
-    where registrations.phone = verify_code.identifier
-      and registrations.created_at > now() - terms.contested_for;
-    -- With several attempts it is unknown whose code this is: neither password nor name counts. Also
-    -- with an old or a refused one: its person may type a code that somebody else's attempt sent.
-    return (
-      select jsonb_build_object(
-        'codeId', code.id,
-        'accountId', code.account_id,
-        'fullName', registrations.full_name,
-        'sealedPassword', registrations.sealed_password)
-      from (select) as one
-      left join private.registrations on registrations.id = code.registration_id
-        and (verify_code.registration_id is not null or attempts = 1)
-    );
+    perform private.uncount_hits(counted.hits);
+    return private.use_code(code, address, address_hash, registration_id is not null);
   end if;
 
   return jsonb_build_object('error', case
