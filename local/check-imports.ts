@@ -28,8 +28,8 @@ const mayImport: Record<string, string[]> = {
   'local/realtime': base,
   'local/data-api': base,
   'local/inbox': base,
-  // One of its files is the process that runs the gateway.
-  'local/functions': ['functions/chat', ...base],
+  // It runs the gateway, and answers as early as the facade's own process does.
+  'local/functions': ['functions/chat', 'functions/api/http', ...base],
   'local/proxy': ['local/auth', 'local/storage', 'local/functions', 'local/docs', ...base],
   'local/stack': [
     'local/proxy',

@@ -26,6 +26,7 @@ const checks: [what: string, command: string, args: string[]][] = [
     '--no-lock',
     ...denoPackages,
     'functions/api/index.ts',
+    'functions/api/main.ts',
     'functions/chat/index.ts',
     'functions/jobs/index.ts',
     'local/functions/main.ts',

@@ -17,8 +17,8 @@ export type Setting = {
   off?: string
   /**
    * Who sets it: whoever deploys unless said otherwise. `deploy` makes or measures it; `platform` is
-   * Supabase; `stand-in` is heeded outside production only, or by tests; `process` is the chat
-   * gateway as a process of its own.
+   * Supabase; `stand-in` is heeded outside production only, or by tests; `process` is the
+   * facade or the chat gateway as a process of its own.
    */
   by?: 'deploy' | 'platform' | 'stand-in' | 'process'
 }
@@ -177,12 +177,12 @@ const declared = {
     is: a.whole(2),
   },
   HOST: {
-    about: 'Chat gateway: the address that it listens on.',
+    about: 'The address that it listens on.',
     default: '0.0.0.0',
     by: 'process',
   },
   PORT: {
-    about: 'Chat gateway: the port that it listens on.',
+    about: 'The port that it listens on.',
     default: '8080',
     by: 'process',
     is: a.whole(0, 65535),

@@ -52,7 +52,8 @@ Given by Supabase:
 
 ${by('platform')}
 
-For the chat gateway as a process of its own (\`functions/chat/main.ts\`):
+For the facade and the chat gateway as processes of their own (\`functions/api/main.ts\`,
+\`functions/chat/main.ts\`):
 
 ${by('process')}
 

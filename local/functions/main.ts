@@ -1,7 +1,7 @@
 // Runs edge functions in one Deno process: one function as its worker (workers.ts), or several for
 // a test. A function is written as for Supabase: its module calls Deno.serve once, which here only
 // registers the handler.
-import { handleThenDrain } from './drain-body.ts'
+import { handleThenDrain } from '../../functions/api/http/drain-body.ts'
 
 type Handler = (request: Request, info?: unknown) => Response | Promise<Response>
 

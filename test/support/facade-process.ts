@@ -1,0 +1,30 @@
+/** The facade as a process of its own (functions/api/main.ts), as whoever hosts it starts it. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { denoBinary, denoPackages } from '../../local/config/packages.ts'
+import { root } from '../../local/config/settings.ts'
+import { defaultSettings, freePort } from './facade.ts'
+import { waitUntil } from './wait.ts'
+
+export async function startFacadeProcess(settings: Record<string, string> = {}) {
+  const port = await freePort()
+  const main = join(root, 'functions', 'api', 'main.ts')
+  const { PATH, HOME } = process.env
+  const listens = { HOST: '127.0.0.1', PORT: String(port) }
+  const child = spawn(
+    denoBinary(),
+    ['run', '--no-lock', ...denoPackages, '--allow-net', '--allow-env', main],
+    { env: { PATH, HOME, ...defaultSettings(), ...listens, ...settings } },
+  )
+  const ended = once(child, 'exit')
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += part))
+  await waitUntil('it listens', () => said.includes(`"listening":"127.0.0.1:${port}"`))
+  return {
+    port,
+    /** Tells it to end; gives its exit code and signal. */
+    end: () => child.kill('SIGTERM') && ended,
+    kill: () => child.kill('SIGKILL'),
+  }
+}
