@@ -1,4 +1,4 @@
-// npm start: the whole backend on this machine. Settings: PORT, HOST, LOCAL_DATA, SEED, RATES.
+// npm start: the whole backend on this machine. Settings: PORT, HOST, LOCAL_DATA, SEED, RATES, REPLICAS.
 import { UserError } from './config/user-error.ts'
 
 try {

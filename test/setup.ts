@@ -55,6 +55,7 @@ async function useOwnStack() {
     RATES: 'off',
     HASHING: hashing,
     CALLS: 'counted',
+    REPLICAS: variable('REPLICAS') === '0' ? '0' : 'synchronous',
     NODE_ENV: 'test',
   })
   Object.assign(process.env, {

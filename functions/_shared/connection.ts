@@ -68,14 +68,23 @@ function decode(part: string): string {
   }
 }
 
-/** The connection of the functions: role facade, on hosted projects through the transaction pooler. */
-export function facadeConnection(url: string, supabaseUrl: string, trust?: Trust): Connection {
+/**
+ * The connection of the functions: role facade, on hosted projects through the transaction pooler. To a
+ * replica, where its name may stand behind the project's.
+ */
+export function facadeConnection(
+  url: string,
+  supabaseUrl: string,
+  trust: Trust = {},
+  replica = false,
+): Connection {
   const connection = connectionOf(url, trust)
   const { host, port, user } = connection
   const pooler = host.endsWith('.pooler.supabase.com')
-  // The pooler finds the project by the name of the role.
+  // The pooler finds the project, or its replica, by the name of the role.
   const [ref] = /(?<=^https:\/\/)[a-z0-9]+(?=\.supabase\.co$)/.exec(supabaseUrl) ?? []
-  const role = pooler ? new RegExp(`^facade\\.${ref ?? '[a-z0-9]+'}$`) : /^facade$/
+  const behind = replica ? '(-rr-[a-z0-9-]+)?' : ''
+  const role = pooler ? new RegExp(`^facade\\.${ref ?? '[a-z0-9]+'}${behind}$`) : /^facade$/
   if (!role.test(user)) {
     throw new UnfitUrl(`must be of the role facade${pooler ? `.${ref ?? '<ref>'}` : ''}.`)
   }

@@ -2,17 +2,14 @@
  * The one door to Postgres: a request becomes one call of one SQL function, sent with role and
  * claims as one simple-protocol message. One round trip, and good through a transaction pooler.
  */
-// Not by its npm: name: a bundler would pack it.
-// @ts-types="../../node_modules/@types/pg/index.d.mts"
-import pg from 'pg'
 import { saveAlarmsWith } from './alarms.ts'
 import type { CallContext } from './context.ts'
 import type { Database } from './database.types.ts'
-import { env } from './env.ts'
 import { literal } from './literals.ts'
+import { reservePool, type Rows, sendQuery } from './pools.ts'
 import { throwIfError } from './refusal.ts'
+import { mayBeOld, queryReplica } from './replicas.ts'
 import { backendSignatures, facadeSignatures, signatures } from './signatures.ts'
-import { withTimeout } from './timeout.ts'
 
 type Functions = Database['api']['Functions']
 type Camel<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S
@@ -54,39 +51,6 @@ type Options = {
   before?: BackendCall | BackendCall[]
 }
 
-const connectTime = 3000
-
-/**
- * Limits the time to connect by itself: a pool that had the limit would start a timer for every query,
- * a twentieth of a small request here. `connect` limits how long a query waits for a connection.
- */
-class Client extends pg.Client {
-  constructor(options?: pg.ClientConfig) {
-    // A copy of the pool's options lacks the password.
-    super({ ...options, password: options?.password, connectionTimeoutMillis: connectTime })
-  }
-}
-
-const connectionOptions = {
-  ...env.database,
-  Client,
-  // One that is idle takes a client's place at the pooler from other workers. Elsewhere it stays: a new
-  // one costs Postgres as much as thirty requests, a timer at every request a tenth of a small one.
-  idleTimeoutMillis: env.production ? 10_000 : 0,
-  keepAlive: true,
-  // Values stay text from Postgres to the client: a Date would lose microseconds.
-  types: { getTypeParser: () => (value: string) => value },
-}
-const pool = new pg.Pool({ ...connectionOptions, max: env.databasePool })
-/** For health and alarms, which must get through when every other connection is taken. */
-const reservePool = new pg.Pool({ ...connectionOptions, max: 1 })
-for (const each of [pool, reservePool]) {
-  // A connection that breaks while idle is simply replaced.
-  each.on('error', () => {})
-  // One that breaks at work fails its query; without a listener it would end the process.
-  each.on('connect', (client) => client.on('error', () => {}))
-}
-
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 type Signatures = Record<string, Record<string, string>>
@@ -119,89 +83,6 @@ const setRole = (role: 'anon' | 'authenticated' | 'backend') => `set local role 
  */
 const withClaims = (claims = `''`) =>
   ` where set_config('request.jwt.claims',${claims},true) is not null`
-
-const queryTimeout = 9000
-
-// The driver gives such a failure no code. Its limit for connecting may end a connection just made.
-const connectionLost =
-  /^(Connection terminated|Client has encountered a connection|timeout expired)/
-
-type Rows = Record<string, string | null>[]
-
-// deadlock_detected, serialization_failure: Postgres undid one of two that waited for each other.
-const retryable = ['40P01', '40001']
-
-/**
- * Sends one message. What was undone for the sake of another transaction is sent once more, within
- * the same time; of the first try only a rate that is counted ahead has happened, and counts again.
- */
-async function sendQuery(text: string, from = pool): Promise<Rows> {
-  const end = Date.now() + queryTimeout
-  try {
-    return await runQuery(text, queryTimeout, from)
-  } catch (error) {
-    if (!retryable.includes((error as pg.DatabaseError).code ?? '')) throw error
-    // The other transaction has to finish first.
-    await new Promise((resolve) => setTimeout(resolve, 30 + 40 * Math.random()))
-    return await runQuery(text, end - Date.now(), from)
-  }
-}
-
-// After a refused login none is tried for 5 s: a pooler that sees many in a row refuses everybody of
-// the project for a minute.
-const refusedLogin = /^(28|3D|XX)/
-let refusedUntil = 0
-
-async function connect(from: pg.Pool): Promise<pg.PoolClient> {
-  let connecting: Promise<pg.PoolClient> | undefined
-  try {
-    if (Date.now() < refusedUntil && !from.idleCount) throw new Error('login refused')
-    connecting = from.connect()
-    return await withTimeout(connectTime, connecting, 'service_unavailable')
-  } catch (error) {
-    // One that comes too late goes back.
-    connecting?.then((client) => client.release(), () => {})
-    const { code, message } = error as pg.DatabaseError
-    if (refusedLogin.test(code ?? '')) refusedUntil = Date.now() + 5000
-    throw Object.assign(new Error(message), { code: 'POOL' })
-  }
-}
-
-/**
- * V8 takes the driver's arrays for long-lived and makes them among what is old: one that still had its
- * row would keep it, and a page of its text, until all garbage is collected, once a second.
- */
-function firstRow({ rows }: pg.QueryResult): Rows[number] {
-  const [row] = rows
-  rows.length = 0
-  return row
-}
-
-let fullAt = -Infinity
-
-/** Whether Postgres had no room left for something within the last half a minute. */
-export const diskWasFull = () => Date.now() - fullAt < 30_000
-
-/** Whatever happens, nothing of a message stays on the pooled connection. */
-async function runQuery(text: string, time: number, from: pg.Pool): Promise<Rows> {
-  const client = await connect(from)
-  let broken = true
-  try {
-    const results = await withTimeout(time, client.query(text), 'timeout')
-    broken = false
-    return (Array.isArray(results) ? results : [results]).map(firstRow)
-  } catch (error) {
-    // An error in an implicit transaction leaves the connection clean; anything else drops it.
-    broken = !(error instanceof pg.DatabaseError && client.getTransactionStatus() === 'I')
-    if (connectionLost.test(String((error as Error).message))) {
-      Object.assign(error as Error, { code: 'POOL' })
-    }
-    if ((error as pg.DatabaseError).code === '53100') fullAt = Date.now()
-    throw error
-  } finally {
-    client.release(broken)
-  }
-}
 
 /**
  * Calls a function as the caller and gives its JSON as text. Errors are thrown as Postgres raised
@@ -249,7 +130,9 @@ export async function call<Name extends Callable>(
     withClaims(claims),
   ].join('')
 
-  const rows = await withRateHeaders(c, sendQuery(text))
+  const near = role === 'anon' && !options.rate && !before.length && mayBeOld.has(name)
+  const ask = async () => (near && await queryReplica(name, text)) || await sendQuery(text)
+  const rows = await withRateHeaders(c, ask())
   const returned = rows.find((row) => row?.before)?.before
   if (returned) throwIfError(JSON.parse(returned))
   // A function that found nothing gives no row.
@@ -283,7 +166,7 @@ async function withRateHeaders(c: CallContext, query: Promise<Rows>): Promise<Ro
     setRateHeaders(c, rows.at(-1)?.rate?.split(','))
     return rows
   } catch (error) {
-    const { code, hint } = error as pg.DatabaseError
+    const { code, hint } = error as { code?: string; hint?: string }
     if (code === 'PT429') setRateHeaders(c, hint?.split(','))
     throw error
   }

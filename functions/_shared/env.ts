@@ -3,6 +3,7 @@ import { type Bytes, fromBase64 } from './bytes.ts'
 import { authorities, type Connection, facadeConnection, UnfitUrl } from './connection.ts'
 import { isSecret } from './is-secret.ts'
 import { listed, refuseSecret, setting } from './read-setting.ts'
+import { items } from './setting-kinds.ts'
 import type { SettingName } from './settings.ts'
 
 const text = (name: SettingName, fallback?: string): string => {
@@ -51,11 +52,11 @@ const supabaseUrl = address('SUPABASE_URL')
 
 const production = text('ENVIRONMENT') === 'production'
 
-/** A verified connection to the database, with a password that can be one. */
-const database = (name: SettingName): Connection => {
+/** A verified connection to the database or a replica, with a password that can be one. */
+const database = (name: SettingName, url: string, replica = false): Connection => {
   try {
     const ca = authorities(text('DATABASE_CA', ''))
-    const connection = facadeConnection(text(name), supabaseUrl, { ca, production })
+    const connection = facadeConnection(url, supabaseUrl, { ca, production }, replica)
     required(name, connection.password)
     return connection
   } catch (error) {
@@ -80,7 +81,9 @@ export const env = {
   publishableKey: keysIn('SUPABASE_PUBLISHABLE_KEYS')[0],
   /** How long a fetched key set is used, and what it verified remembered; in milliseconds. */
   jwksMaxAge: count('JWKS_MAX_AGE') * 1000,
-  database: database('FACADE_DB_URL'),
+  database: database('FACADE_DB_URL', text('FACADE_DB_URL')),
+  readDatabases: items(setting('FACADE_READ_DB_URL'))
+    .map((url) => database('FACADE_READ_DB_URL', url, true)),
   databasePool: count('FACADE_DB_POOL'),
   codeSecret: key('CODE_SECRET'),
   sealKey: key('SEAL_KEY'),

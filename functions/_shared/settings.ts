@@ -65,10 +65,16 @@ const declared = {
     secret: true,
     by: 'deploy',
   },
+  FACADE_READ_DB_URL: {
+    about:
+      'Read replicas, with commas between, each as `FACADE_DB_URL`: guests are shown what they have while ' +
+      'it is at most 5 s old ([scale.md](scale.md)).',
+    secret: true,
+  },
   FACADE_DB_POOL: {
     about:
-      'Database connections of one worker, and one more for health and alarms; idle ones go after ' +
-      '10 s. All share those of the pooler.',
+      'Connections of one worker to the database and to each replica, and one more for health and alarms; ' +
+      'idle ones go after 10 s. All share those of the pooler.',
     default: '3',
     is: a.whole(1),
   },

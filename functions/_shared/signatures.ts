@@ -456,6 +456,7 @@ export const backendSignatures = {
   require_account: {},
   require_identity: {},
   require_rate: {},
+  require_replica: { system_id: 'text' },
   retry_deferred_notifications: {},
   return_sign_in: { identifier: 'text', address: 'text', hits: 'jsonb' },
   sandbox_charge: {

@@ -1,10 +1,11 @@
 /** The service itself: its health and the table of errors. */
 import { z } from '@hono/zod-openapi'
 import { alarm } from '../_shared/alarms.ts'
-import { backendOnReserve, diskWasFull } from '../_shared/db.ts'
+import { backendOnReserve } from '../_shared/db.ts'
 import { env } from '../_shared/env.ts'
 import { errors } from '../_shared/errors.ts'
 import { fetchService } from '../_shared/http-client.ts'
+import { diskWasFull } from '../_shared/pools.ts'
 import { withTimeout } from '../_shared/timeout.ts'
 import { paymentState } from '../payments/configured-providers.ts'
 import { smsAsWanted, smsState } from '../_shared/messages.ts'

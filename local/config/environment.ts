@@ -53,6 +53,13 @@ const declared = {
     of: ['stack'],
     default: '1',
   },
+  REPLICAS: {
+    about:
+      '`1` runs a read replica of the database, and guests are shown what it has; with `synchronous` all ' +
+      'that was written is on it at once, as tests need it: `REPLICAS=1 npm test` does so.',
+    of: ['stack', 'tests'],
+    default: '0',
+  },
   WORKER_LIFE: {
     about:
       'Seconds after which a worker of an edge function ends, as on the smallest plan; at half ' +

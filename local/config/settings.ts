@@ -16,7 +16,8 @@ export type Ports = Record<
   | 'realtime'
   | 'storage'
   | 'chat1'
-  | 'chat2',
+  | 'chat2'
+  | 'replica',
   number
 >
 
@@ -35,6 +36,8 @@ export type Settings = {
   countCalls: boolean
   /** Number of chat gateway processes; with none the edge function serves its sockets. */
   gateways: number
+  /** Whether the database has a read replica; a synchronous one is never behind. */
+  replica: 'none' | 'asynchronous' | 'synchronous'
   /** Lifetime of an edge function's worker in seconds; 0 for no limit. */
   workerLife: number
   /** The folder of the real Storage server, built, to run in place of the stand-in. */
@@ -82,6 +85,9 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   }
   const gateways = Number(given('GATEWAYS'))
   if (![0, 1, 2].includes(gateways)) throw new UserError('GATEWAYS must be 0, 1 or 2.')
+  const replicas = { '0': 'none', '1': 'asynchronous', synchronous: 'synchronous' } as const
+  const replica = replicas[given('REPLICAS') as keyof typeof replicas]
+  if (!replica) throw new UserError('REPLICAS must be 0, 1 or synchronous.')
   const workerLife = Number(given('WORKER_LIFE'))
   if (!(workerLife >= 0 && workerLife < 1_000_000)) {
     throw new UserError('WORKER_LIFE must be a number of seconds, or 0 for no end.')
@@ -104,6 +110,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       storage: port + 7,
       chat1: port + 8,
       chat2: port + 9,
+      replica: port + 10,
     },
     host: host === 'localhost' || host === '127.0.0.1' ? undefined : host,
     seed,
@@ -111,6 +118,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     hashCost: hashing === 'quick' ? 4 : 10,
     countCalls: calls === 'counted',
     gateways,
+    replica,
     workerLife,
     realStorage: realStorage && resolve(realStorage),
     realAuth: realAuth && resolve(realAuth),

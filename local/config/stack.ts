@@ -17,6 +17,7 @@ export type Stack = Settings & {
   inboxUrl: string
   studioUrl: string
   databaseUrl: (role: string) => string
+  replicaUrl: (role: string) => string
 }
 
 /** Reads the stack from the environment and the data folder, as each of its processes does. */
@@ -25,6 +26,8 @@ export function readStack(env: NodeJS.ProcessEnv): Stack {
   const { ports } = settings
   const secrets = secretsOf(settings.dataDir)
   const url = `http://127.0.0.1:${ports.api}`
+  const databaseAt = (port: number) => (role: string) =>
+    `postgresql://${role}:${passwordOf(secrets, role)}@127.0.0.1:${port}/postgres`
   return {
     ...settings,
     config: readConfig({ ...dotEnv(), ...env }),
@@ -34,8 +37,8 @@ export function readStack(env: NodeJS.ProcessEnv): Stack {
     issuer: `${url}/auth/v1`,
     inboxUrl: `http://127.0.0.1:${ports.inbox}`,
     studioUrl: `http://127.0.0.1:${ports.studio}`,
-    databaseUrl: (role) =>
-      `postgresql://${role}:${passwordOf(secrets, role)}@127.0.0.1:${ports.database}/postgres`,
+    databaseUrl: databaseAt(ports.database),
+    replicaUrl: databaseAt(ports.replica),
   }
 }
 
@@ -75,6 +78,7 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
     SUPABASE_JWKS: JSON.stringify(publicKeys(storedKeys(stack.dataDir))),
     SUPABASE_DB_URL: stack.databaseUrl('postgres'),
     FACADE_DB_URL: stack.databaseUrl('facade'),
+    ...(stack.replica !== 'none' && { FACADE_READ_DB_URL: stack.replicaUrl('facade') }),
     // One process serves everybody. On 2 cores six searches at once take a third less of its time than
     // three, as answers arrive together; with more than 12 connections Postgres loses what Deno gains.
     FACADE_DB_POOL: '12',

@@ -46,8 +46,8 @@ function wrongOne(name: SettingName, value: string): string | undefined {
   const { is, secret, by } = settings[name] ?? { secret: true }
   const wrong = wrongValue(name, is, value)
   if (wrong) return by === 'deploy' ? `${wrong.slice(0, -1)}; left out, it is made.` : wrong
-  // FACADE_DB_URL holds one; it is looked at as a whole.
-  if (secret && name !== 'FACADE_DB_URL') {
+  // These hold one; they are looked at as a whole.
+  if (secret && !/^FACADE_(READ_)?DB_URL$/.test(name)) {
     if (!is?.content && by !== 'deploy' && isFilePath(value)) {
       return `${name} is the path of a file: give what stands in the file.`
     }

@@ -1,6 +1,7 @@
 // The input of a deployment, from the environment (or the file deploy.env).
 import { facadeConnection, UnfitUrl } from '../../functions/_shared/connection.ts'
 import { isSecret } from '../../functions/_shared/is-secret.ts'
+import { items } from '../../functions/_shared/setting-kinds.ts'
 import { variable, type VariableName, variables } from '../config/environment.ts'
 import { isLocalAddress, unknownNames, wrongValues } from './given.ts'
 
@@ -47,13 +48,16 @@ export function readInput(
   if (input.siteUrl && !/^https:\/\/[^/]+\.[^/]+/.test(input.siteUrl)) {
     problems.push('SITE_URL must be an address that begins with https://.')
   }
-  if (env.FACADE_DB_URL) {
-    try {
-      const way = facadeConnection(env.FACADE_DB_URL, input.projectUrl, { production: true })
-      if (!isSecret(way.password)) throw new UnfitUrl('must have a password that is one.')
-    } catch (error) {
-      if (!(error instanceof UnfitUrl)) throw error
-      problems.push(`FACADE_DB_URL ${error.message}`)
+  for (const name of ['FACADE_DB_URL', 'FACADE_READ_DB_URL'] as const) {
+    for (const url of items(env[name])) {
+      try {
+        const isReplica = name === 'FACADE_READ_DB_URL'
+        const way = facadeConnection(url, input.projectUrl, { production: true }, isReplica)
+        if (!isSecret(way.password)) throw new UnfitUrl('must have a password that is one.')
+      } catch (error) {
+        if (!(error instanceof UnfitUrl)) throw error
+        problems.push(`${name} ${error.message}`)
+      }
     }
   }
   return { input, problems: [...problems, ...unknownNames(env, inFile), ...wrongValues(env)] }

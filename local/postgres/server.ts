@@ -23,6 +23,8 @@ export type PostgresOptions = {
   sharedGigabytes?: number
   /** As many as a hosted project of the smallest sizes if omitted. */
   connections?: number
+  /** Of its log file; `postgres` if omitted. */
+  name?: string
 }
 
 // Given on the command line, so they follow the code and not the data folder.
@@ -59,7 +61,7 @@ export async function launchServer(
   password: string,
 ): Promise<ChildProcess> {
   const { postgres } = await binaries()
-  const path = logFile(dataDir, 'postgres')
+  const path = logFile(dataDir, options.name ?? 'postgres')
   const flags = Object.entries({
     ...settings,
     ...(options.throwAway ? { fsync: 'off' } : {}),

@@ -13,6 +13,7 @@ import { takeLock } from './lock.ts'
 import { migrate } from './migrate.ts'
 import { onNpmExit } from './npm-parent.ts'
 import { startPostgres } from '../postgres/postgres.ts'
+import { startReplica } from '../postgres/replica.ts'
 import { UserError } from '../config/user-error.ts'
 import { type Ports, readSettings, type Settings } from '../config/settings.ts'
 import {
@@ -92,14 +93,36 @@ async function start(settings: Settings, leftover: boolean) {
     ...(stack.realStorage ? [nodeProgram(stack, 'storage', '../storage/real-server.ts')] : []),
   ])
   await migrate(stack, log)
+  if (stack.replica !== 'none') await startReplicaOf(stack, connections)
   await startAll(childPrograms(stack))
   toStop.push(() => rmSync(described, { force: true }))
-  const clock = setInterval(() => void ensurePartitions(stack), 3_600_000)
+  const partitions = 'select realtime.ensure_partitions()'
+  const clock = setInterval(() => void query(stack, partitions), 3_600_000)
   toStop.push(() => clearInterval(clock))
   if (stopping) return
   writeFileSync(`${described}.new`, JSON.stringify(describeStack(stack), null, 2), { mode: 0o600 })
   renameSync(`${described}.new`, described)
   printSummary(stack)
+}
+
+async function startReplicaOf(stack: Stack, connections?: number) {
+  const { dataDir, ports, replica } = stack
+  const part = new SupervisedProcess('replica', () =>
+    startReplica({
+      dataDir,
+      primaryPort: ports.database,
+      port: ports.replica,
+      connections,
+      synchronous: replica === 'synchronous',
+    }), log)
+  toStop.push(() => part.stop())
+  await part.start()
+  log(`replica on port ${ports.replica}`)
+  // As pg_cron does on a hosted project.
+  const beat = () => query(stack, 'select private.beat()')
+  await beat()
+  const clock = setInterval(() => void beat(), 1000)
+  toStop.push(() => clearInterval(clock))
 }
 
 /** Starts child processes and keeps them running. */
@@ -178,14 +201,16 @@ async function requireHost(host: string, port: number) {
   )
 }
 
-async function ensurePartitions(stack: Stack) {
+/** What fails is logged, and done by the next. */
+async function query(stack: Stack, text: string) {
   const { default: pg } = await import('pg')
   const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
+  client.on('error', () => {})
   try {
     await client.connect()
-    await client.query('select realtime.ensure_partitions()')
+    await client.query(text)
   } catch (error) {
-    log(`partitions of realtime.messages: ${(error as Error).message}`)
+    log(`${text}: ${(error as Error).message}`)
   } finally {
     await client.end().catch(() => {})
   }

@@ -28,4 +28,35 @@ as $$
 $$;
 comment on function private.health is 'The database''s part of GET /health.';
 
-grant execute on function private.health to backend;
+-- By what the primary wrote: of a replica that receives nothing any more the time of its last replay says
+-- as little as that of one that has nothing to receive.
+create function private.last_beat() returns timestamptz
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return (select moments.at from private.moments where moments.name = 'beat');
+end
+$$;
+comment on function private.last_beat is
+  'Everything that was committed on the primary until then is here.';
+
+create function private.require_replica(system_id text) returns void
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+begin
+  if system_id <> (select control.system_identifier::text from pg_control_system() as control) then
+    raise exception 'replica_foreign' using errcode = 'PTRPL';
+  elsif (private.last_beat() > clock_timestamp() - interval '5 seconds') is not true then
+    raise exception 'replica_behind' using errcode = 'PTRPL';
+  end if;
+end
+$$;
+comment on function private.require_replica is
+  'Raises PTRPL where this is no replica of the system of that number, or is more than five seconds behind.';
+
+grant execute on function private.health, private.require_replica to backend;

@@ -123,5 +123,16 @@ $$;
 comment on function private.note_jobs_ran is
   'Notes that a run of all jobs has finished; private.health reports it.';
 
+create function private.beat() returns void
+  language sql
+  set search_path = ''
+as $$
+  insert into private.moments (name, at) values ('beat', clock_timestamp())
+  on conflict on constraint moments_pkey do update set at = excluded.at;
+$$;
+comment on function private.beat is
+  'Writes the time, every two seconds: replicas show by it how far they are behind. Not a job of the '
+  'functions: pg_cron calls it, on the primary itself.';
+
 grant execute on function private.purge_alarms, private.purge_rates, private.note_jobs_ran
   to backend;

@@ -27,8 +27,13 @@ begin
   if asked > now() or asked < now() - interval '6 hours' then
     perform private.refuse_field('snapshot', 'cursor_invalid');
   end if;
-  -- No commit takes that long, so for an older snapshot there is nothing to wait for.
-  if asked > now() - interval '15 seconds' then
+  -- No commit takes 15 seconds, so for an older snapshot there is nothing to wait for.
+  if pg_is_in_recovery() then
+    -- The lock is the primary's: a replica can only have all of it already.
+    if (private.last_beat() > asked + interval '15 seconds') is not true then
+      raise exception 'snapshot_not_complete' using errcode = '40001';
+    end if;
+  elsif asked > now() - interval '15 seconds' then
     -- To have had the lock is enough. Leaving this block by an error releases it, also when the
     -- reader is cancelled at this very moment; a session lock could stay on its connection for
     -- good.
@@ -44,4 +49,4 @@ end
 $$;
 comment on function private.require_snapshot is
   'A moment whose feed may be read: all that was listed or unlisted until then is in the tables. '
-  'It can be read for 6 hours, then 422 cursor_invalid.';
+  'It can be read for 6 hours, then 422 cursor_invalid. On a replica that may lack some of it yet: 40001.';

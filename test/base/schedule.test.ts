@@ -35,7 +35,8 @@ describe.runIf(hasStack)('the schedule of a hosted project', () => {
   test('may be run twice, and schedules each job at least once a minute', async () => {
     const { rows } = await client.query('select jobname, schedule from cron.job order by 1')
     expect(rows).toEqual([
-      { jobname: 'forget old runs', schedule: '17 3 * * *' },
+      { jobname: 'beat', schedule: '2 seconds' },
+      { jobname: 'forget old runs', schedule: '17 * * * *' },
       { jobname: 'jobs', schedule: '* * * * *' },
       { jobname: 'jobs often', schedule: '5 seconds' },
     ])
@@ -43,8 +44,10 @@ describe.runIf(hasStack)('the schedule of a hosted project', () => {
 
   test('every line works: the function is called with the key, old runs are removed', async () => {
     await client.query(
-      `insert into cron.job_run_details (end_time)
-       values (now()), (now() - interval '8 days'), (null)`,
+      `insert into cron.job_run_details (command, end_time)
+       select job.command, now() - ages.age
+       from cron.job, unnest(array['1 minute', '2 hours', '8 days', null]::interval[]) as ages (age)
+       where job.jobname in ('jobs', 'beat')`,
     )
     await client.query(
       `insert into private.notification_events (kind, property_id) values ('favorite_price_drop', gen_random_uuid())`,
@@ -59,8 +62,15 @@ describe.runIf(hasStack)('the schedule of a hosted project', () => {
       { url: 'https://ref.supabase.co/functions/v1/jobs', headers, timeout: 30000 },
       { url: 'https://ref.supabase.co/functions/v1/jobs/often', headers, timeout: 30000 },
     ])
-    const { rowCount } = await client.query('select from cron.job_run_details')
-    expect(rowCount).toBe(2)
+    const { rows: kept } = await client.query(
+      `select job.jobname as name, count(*)::int as runs
+       from cron.job_run_details join cron.job using (command) group by 1 order by 1`,
+    )
+    expect(kept).toEqual([{ name: 'beat', runs: 2 }, { name: 'jobs', runs: 3 }])
+    const { rows: [beat] } = await client.query(
+      `select at > now() - interval '1 minute' as now from private.moments where name = 'beat'`,
+    )
+    expect(beat).toEqual({ now: true })
   })
 })
 

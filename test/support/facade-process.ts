@@ -15,7 +15,7 @@ export async function startFacadeProcess(settings: Record<string, string> = {}) 
   const child = spawn(
     denoBinary(),
     ['run', '--no-lock', ...denoPackages, '--allow-net', '--allow-env', main],
-    { env: { PATH, HOME, ...defaultSettings(), ...listens, ...settings } },
+    { env: { PATH, HOME, ...defaultSettings(), FACADE_READ_DB_URL: '', ...listens, ...settings } },
   )
   const ended = once(child, 'exit')
   let said = ''

@@ -67,7 +67,14 @@ export async function startFacade(settings: Settings = {}, ...names: string[]): 
     name: 'own facade',
     port,
     functions: stack.config.functions.filter(({ name }) => served.includes(name)),
-    settings: { ...defaultSettings(), READ_RATE: '0', REFUSAL_RATE: '0', ...settings },
+    settings: {
+      ...defaultSettings(),
+      READ_RATE: '0',
+      REFUSAL_RATE: '0',
+      // Whoever looks at what the database is asked looks at all of it.
+      ...(settings.FACADE_DB_URL && { FACADE_READ_DB_URL: undefined }),
+      ...settings,
+    },
   })
   // Its input stays open: the process ends when its input does.
   const child = spawn(program.command, program.args, { env: program.env, stdio: 'pipe' })

@@ -1,17 +1,21 @@
 /**
  * The queue of searches. They take at most half of the database connections, so that signing in, paying
- * and writing messages go on however many search at once. Whoever would wait for long is refused.
+ * and writing messages go on however many search at once. Whoever would wait for long is refused. Guests
+ * whom replicas answer have a queue of their own.
  */
 import type { ApiContext } from '../../_shared/context.ts'
 import { env } from '../../_shared/env.ts'
 import { Refusal } from '../../_shared/refusal.ts'
+import { replicaSlots } from '../../_shared/replicas.ts'
 import { withTimeout } from '../../_shared/timeout.ts'
 
-const slots = Math.max(1, Math.floor(env.databasePool / 2))
 const maxWait = 800
 
-let taken = 0
-const waiting: (() => void)[] = []
+type Queue = { slots: () => number; taken: number; waiting: (() => void)[] }
+
+const queue = (slots: Queue['slots']): Queue => ({ slots, taken: 0, waiting: [] })
+const atPrimary = queue(() => Math.max(1, Math.floor(env.databasePool / 2)))
+const atReplicas = queue(replicaSlots)
 
 /** What guests are asking at the moment, by path and query. */
 const inFlight = new Map<string, Promise<string>>()
@@ -25,29 +29,31 @@ export async function inSearchQueue(
   work: () => Promise<string>,
 ): Promise<string> {
   const { url, method } = c.req
-  if (c.get('caller').role !== 'anon' || method === 'POST') return await withSlot(work)
+  if (c.get('caller').role !== 'anon' || method === 'POST') return await withSlot(c, work)
   const question = url.slice(url.indexOf('/', 8))
   let answer = inFlight.get(question)
   if (!answer) {
-    answer = withSlot(work).finally(() => inFlight.delete(question))
+    answer = withSlot(c, work).finally(() => inFlight.delete(question))
     inFlight.set(question, answer)
   }
   return await answer
 }
 
-async function withSlot<T>(work: () => Promise<T>): Promise<T> {
-  if (taken < slots) taken++
-  else await freeSlot()
+async function withSlot<T>(c: ApiContext, work: () => Promise<T>): Promise<T> {
+  const isGuest = c.get('caller').role === 'anon'
+  const queue = isGuest && replicaSlots() ? atReplicas : atPrimary
+  if (queue.taken < queue.slots()) queue.taken++
+  else await freeSlot(queue)
   try {
     return await work()
   } finally {
-    const next = waiting.shift()
+    const next = queue.waiting.shift()
     if (next) next()
-    else taken--
+    else queue.taken--
   }
 }
 
-async function freeSlot(): Promise<void> {
+async function freeSlot({ waiting }: Queue): Promise<void> {
   let enter!: () => void
   const entered = new Promise<void>((resolve) => waiting.push(enter = resolve))
   try {

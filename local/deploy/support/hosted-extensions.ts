@@ -4,7 +4,7 @@ export const hostedExtensions = `
   create table cron.job (
     jobid bigserial, jobname text unique, schedule text, command text, active boolean default true
   );
-  create table cron.job_run_details (runid bigserial, end_time timestamptz);
+  create table cron.job_run_details (runid bigserial, command text, end_time timestamptz);
   create function cron.schedule(job_name text, schedule text, command text) returns bigint
     language sql as $$
       insert into cron.job (jobname, schedule, command) values (job_name, schedule, command)

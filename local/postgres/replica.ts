@@ -1,0 +1,101 @@
+// A read replica of a running server, as hosted projects offer them: its files are copied while it runs,
+// and what is written from then on is streamed. A replica that ended is made anew.
+import { chownSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import pg from 'pg'
+import { runner } from './binaries.ts'
+import { superuser } from './cluster.ts'
+import { launchServer, stopServer } from './server.ts'
+import { passwordOf, secretsOf } from '../config/secrets.ts'
+import type { Running } from '../processes/launch.ts'
+
+type Options = {
+  /** The folder of the stack, and where its own server listens. */
+  dataDir: string
+  primaryPort: number
+  port: number
+  /** The copy lies in a folder of that name; of letters and digits. */
+  name?: string
+  connections?: number
+  /** Commits on the primary wait until they can be read here. */
+  synchronous?: boolean
+}
+
+/** What belongs to the running server and not to a copy, but for the folders themselves. */
+const left =
+  /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\/|(^|\/)(postmaster\.(pid|opts)|pg_internal\.init|pgsql_tmp.*)$/
+
+/** Copies the primary and waits until the copy answers. */
+export async function startReplica(options: Options): Promise<Running> {
+  const dataDir = resolve(options.dataDir)
+  const { name = 'replica', primaryPort, port, connections, synchronous } = options
+  const password = passwordOf(secretsOf(dataDir), superuser)
+  const url = `postgresql://${superuser}:${password}@127.0.0.1:${primaryPort}/postgres`
+  const copy = join(dataDir, name)
+  // Nobody waits for one that ended.
+  await onPrimary(url, stopWaiting)
+  await onPrimary(url, async (client) => {
+    await client.query('select pg_backup_start($1, true)', [name])
+    copyFiles(join(dataDir, 'postgres'), copy)
+    const { rows: [{ labelfile }] } = await client.query('select * from pg_backup_stop(false)')
+    writeFileSync(join(copy, 'backup_label'), labelfile)
+  })
+  writeFileSync(join(copy, 'standby.signal'), '')
+  writeFileSync(join(copy, 'postgresql.auto.conf'), settings(primaryPort, name, password))
+  giveAway(copy)
+  const server = { dataDir, port, connections, name, throwAway: true }
+  const process = await launchServer(copy, dataDir, server, password)
+  if (synchronous) await onPrimary(url, (client) => waitFor(client, name))
+  return {
+    process,
+    stop: async () => {
+      await onPrimary(url, stopWaiting)
+      await stopServer(process)
+      rmSync(copy, { recursive: true, force: true })
+    },
+  }
+}
+
+async function onPrimary(url: string, work: (client: pg.Client) => Promise<void>) {
+  const client = new pg.Client(url)
+  await client.connect()
+  await work(client).finally(() => client.end())
+}
+
+/** Commits on the primary wait until they can be read there. */
+async function waitFor(client: pg.Client, name: string) {
+  await client.query(`alter system set synchronous_standby_names = '${name}'`)
+  await client.query(`alter system set synchronous_commit = 'remote_apply'`)
+  await client.query('select pg_reload_conf()')
+}
+
+async function stopWaiting(client: pg.Client) {
+  await client.query('alter system reset synchronous_standby_names')
+  await client.query('alter system reset synchronous_commit')
+  await client.query('select pg_reload_conf()')
+}
+
+function copyFiles(cluster: string, copy: string) {
+  rmSync(copy, { recursive: true, force: true })
+  const filter = (path: string) => !left.test(relative(cluster, path).replaceAll('\\', '/'))
+  cpSync(cluster, copy, { recursive: true, filter })
+  mkdirSync(join(copy, 'pg_wal', 'archive_status'), { mode: 0o700 })
+}
+
+const settings = (primaryPort: number, name: string, password: string) =>
+  [
+    `primary_conninfo = 'host=127.0.0.1 port=${primaryPort} user=${superuser} password=${password} ` +
+    `application_name=${name}'`,
+    `hot_standby_feedback = on`,
+    // Whoever reads what is being removed is sent away sooner than on a hosted replica.
+    `max_standby_streaming_delay = 1s`,
+    `wal_retrieve_retry_interval = 200ms`,
+  ].join('\n') + '\n'
+
+/** To the user that Postgres runs as. */
+function giveAway(folder: string) {
+  const { owner } = runner()
+  if (!owner) return
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  for (const path of ['.', ...paths]) chownSync(join(folder, path), owner.uid, owner.gid)
+}
