@@ -37,7 +37,6 @@ const settings = {
   wal_level: 'logical',
   fsync: 'on',
   full_page_writes: 'on',
-  synchronous_commit: 'on',
   shared_buffers: '256MB',
   effective_cache_size: '1GB',
   maintenance_work_mem: '128MB',
