@@ -49,8 +49,7 @@ type Replica = (typeof replicas)[number]
 const isUp = ({ awayUntil }: Replica) => awayUntil < Date.now()
 
 /** How many searches replicas take at once; one connection of each is left for quick reads. */
-export const replicaSlots = () =>
-  replicas.filter(isUp).length * Math.max(1, env.databasePool - 1)
+export const replicaSlots = () => replicas.filter(isUp).length * Math.max(1, env.databasePool - 1)
 
 /** What an error says of the request, replica or not: refusals, values, rights, the time of a statement. */
 const isOfRequest = /^(PT[45]..|22...|23...|42501|57014)$/

@@ -110,7 +110,9 @@ export const ofBackend: Review[] = [
     'private.note_jobs_ran',
     'private.pause_pushes',
   ]],
-  ['backend', 'whether what is asked is a replica, and not far behind', ['private.require_replica']],
+  ['backend', 'whether what is asked is a replica, and not far behind', [
+    'private.require_replica',
+  ]],
   ['backend', 'says which provider is asked in this transaction', ['private.set_provider']],
   ['backend', 'what a payment provider answered when the functions asked it', [
     'private.charge_refused',
