@@ -21,6 +21,7 @@ export type {
   Schemas,
 } from './operations.ts'
 export { type List, listOf } from './pages.ts'
+export { pictureIn } from './pictures.ts'
 export { memoryStorage, type Session, type SessionListener, type Storage } from './session.ts'
 export type { DocumentUpload, ListingPictures, Picture, UploadOptions, Uploads } from './uploads.ts'
 export { newId } from './id.ts'

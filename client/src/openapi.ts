@@ -5478,6 +5478,16 @@ export interface components {
             push: boolean;
             /** @description Where a listing is passed on, with `{refNo}` in it; null where that is not configured. */
             shareUrl: string | null;
+            /** @description Pictures in sizes. */
+            picture: {
+                /** @description Where a picture is in a width, with `{w}` and `{path}` in it; null: nowhere, show the original. */
+                url: string | null;
+                /**
+                 * Format: uri
+                 * @description Addresses of pictures begin with it; what follows is `{path}`. Others are shown as they are.
+                 */
+                files: string;
+            };
             /** @description null: there are none to accept. */
             terms: {
                 /** @description Which they are. */

@@ -73,6 +73,7 @@ export const env = {
   returnUrls: listed('RETURN_URLS'),
   filesUrl: address('FILES_URL', `${supabaseUrl}/storage/v1/object/public`),
   shareUrl: setting('SHARE_URL'),
+  pictureUrl: setting('PICTURE_URL'),
   issuer: text('AUTH_ISSUER', `${supabaseUrl}/auth/v1`),
   /** What the functions authenticate with. */
   secretKey: secretKeys[0],

@@ -46,6 +46,17 @@ export const shareUrl: Kind = {
   },
 }
 
+/** The address of a picture in a width. */
+export const pictureUrl: Kind = {
+  says:
+    'an address that begins with https:// and has {w} and {path} in it, each once and behind the host',
+  fits: (value) => {
+    const named = value.match(/\{[^}]*\}/g) ?? []
+    return named.sort().join() === '{path},{w}' && /^https:\/\/[^/?#@{}]+\//.test(value) &&
+      URL.canParse(value) && /^[^\s\\"<>]+$/.test(value)
+  },
+}
+
 export const origins: Kind = {
   says:
     'origins as browsers send them, as https://your.site: without a path, a slash at the end, ' +

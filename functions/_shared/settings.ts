@@ -104,6 +104,13 @@ const declared = {
     is: a.shareUrl,
     off: 'records of listings have no shareUrl',
   },
+  PICTURE_URL: {
+    about:
+      'Where pictures are made smaller, as `https://img.your.site/width={w}/{path}` or, by Storage itself, ' +
+      '`https://<ref>.supabase.co/storage/v1/render/image/public/{path}?width={w}&resize=contain`.',
+    is: a.pictureUrl,
+    off: 'apps load every picture as it was stored',
+  },
   AUTH_ISSUER: {
     about: 'Who issues access tokens (`iss`), if not Auth at `SUPABASE_URL`.',
     is: a.address,

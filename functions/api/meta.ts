@@ -137,6 +137,14 @@ const App = z
     shareUrl: z.string().nullable().describe(
       'Where a listing is passed on, with `{refNo}` in it; null where that is not configured.',
     ),
+    picture: z.object({
+      url: z.string().nullable().describe(
+        'Where a picture is in a width, with `{w}` and `{path}` in it; null: nowhere, show the original.',
+      ),
+      files: z.url().describe(
+        'Addresses of pictures begin with it; what follows is `{path}`. Others are shown as they are.',
+      ),
+    }).describe('Pictures in sizes.'),
     terms: z.object({
       version: z.string().describe('Which they are.'),
       url: z.string().describe('Where they are read.'),
@@ -183,6 +191,7 @@ const configured = {
   payments: paymentState !== 'off',
   push: missingInAccount(variable('FCM_SERVICE_ACCOUNT') ?? '').length === 0,
   shareUrl: env.shareUrl ?? null,
+  picture: { url: env.pictureUrl ?? null, files: `${env.filesUrl}/` },
   terms: null,
   limits: { pictureBytes: maxSize, picturesPerListing: 40, messageLength: 4000 },
 }
@@ -190,7 +199,7 @@ const configured = {
 export const meta = area()
   .openapi(app, async (c) => {
     const { minVersion, storeUrl, privacyUrl, support } = JSON.parse(await call(c, 'get_app', {}))
-    const { signIn, payments, push, shareUrl, terms, limits } = configured
+    const { signIn, payments, push, shareUrl, picture, terms, limits } = configured
     const answer: z.infer<typeof App> = {
       minVersion,
       storeUrl,
@@ -198,6 +207,7 @@ export const meta = area()
       payments,
       push,
       shareUrl,
+      picture,
       terms,
       privacyUrl,
       support,

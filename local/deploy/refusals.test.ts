@@ -67,6 +67,23 @@ describe('nothing is sent', () => {
       { FACADE_DB_URL: 'postgresql://postgres:x@a.pooler.supabase.com:6543/x' },
       'facade',
     ],
+    [
+      'a replica by another role',
+      {
+        FACADE_READ_DB_URL: `postgresql://postgres:${
+          'a1b2c3d4'.repeat(4)
+        }@db.example:5432/postgres`,
+      },
+      'FACADE_READ_DB_URL must be of the role facade',
+    ],
+    [
+      'a replica without a password',
+      {
+        FACADE_READ_DB_URL:
+          'postgresql://facade.abcdefghijklmnopqrst-rr-us-east-1-abcde@aws-0.pooler.supabase.com:6543/postgres',
+      },
+      'FACADE_READ_DB_URL must have a password',
+    ],
   ])('%s', async (_, settings, why) => {
     expect(await refused(settings)).toContain(why)
   })
@@ -93,6 +110,18 @@ describe('nothing is sent', () => {
       { SHARE_URL: 'https://{refNo}.your.site/' },
       'SHARE_URL must be an address',
     ],
+    [
+      'pictures without a width',
+      { PICTURE_URL: 'https://img.your.site/{path}' },
+      'PICTURE_URL must',
+    ],
+    ['twice', { PICTURE_URL: 'https://img.your.site/{w}/{w}/{path}' }, 'PICTURE_URL must be an'],
+    [
+      'pictures of a host',
+      { PICTURE_URL: 'https://{w}.your.site/{path}' },
+      'PICTURE_URL must be an',
+    ],
+    ['pictures in clear', { PICTURE_URL: 'http://your.site/{w}/{path}' }, 'PICTURE_URL must be an'],
     ['an API in clear', { API_URL: 'http://your.site/api' }, 'API_URL must begin with https://'],
     ['an API here', { API_URL: 'https://localhost/api' }, 'API_URL must begin with https://'],
     ['a number', { READ_RATE: 'many' }, 'READ_RATE must be a whole number, 0 or more'],

@@ -1,6 +1,6 @@
 // The client: calls that fail, that are made again, that are cancelled, and lists.
 import { afterEach, expect, test } from 'vitest'
-import { createClient, isApiError, listOf } from '../../client/src/index.ts'
+import { createClient, isApiError, listOf, pictureIn } from '../../client/src/index.ts'
 import { signUp } from '../support/client.ts'
 import { insertWaitingCompany } from '../support/fixtures.ts'
 import { publishListing, uniquePrice } from '../support/listings.ts'
@@ -212,4 +212,21 @@ test('documents go up, are listed, and come down as files', async () => {
   await expect(client.get(one, gone)).rejects.toMatchObject({ code: 'document_not_found' })
   await expect(client.upload.documents([new Blob(['text'])], { identityId })).rejects
     .toMatchObject({ code: 'file_not_document', status: 415 })
+})
+
+test('a picture has an address for each width, where sizes are made', async () => {
+  const { client } = await signedIn(await signUp())
+  const { url } = await client.upload.avatar(
+    new Blob([new Uint8Array(jpeg({ width: 64, height: 64 }))]),
+  )
+  const { picture } = await client.get('/meta/app')
+  expect(pictureIn(100, url, { ...picture, url: null })).toBe(url)
+  const made = { ...picture, url: 'https://img.example/width={w}/{path}' }
+  const path = url.slice(picture.files.length)
+  expect(path).toMatch(/^avatars\/[\w/-]+\.jpg$/)
+  for (const [width, taken] of [[1, 160], [160, 160], [161, 320], [5000, 1920]] as const) {
+    expect(pictureIn(width, url, made)).toBe(`https://img.example/width=${taken}/${path}`)
+  }
+  const elsewhere = 'https://lh3.example/photo.jpg'
+  expect(pictureIn(320, elsewhere, made)).toBe(elsewhere)
 })

@@ -1,6 +1,6 @@
 /** What an app asks before anything else. */
 import { expect, test } from 'vitest'
-import { database, guest, signUp } from '../support/client.ts'
+import { database, guest, projectUrl, signUp } from '../support/client.ts'
 import { startFacade, testLocally } from '../support/facade.ts'
 import { edit } from '../admin/studio.ts'
 
@@ -54,6 +54,7 @@ testLocally('what is configured is said, and nothing else', async () => {
     APPLE_CLIENT_IDS: undefined,
     FCM_SERVICE_ACCOUNT: undefined,
     SHARE_URL: undefined,
+    PICTURE_URL: undefined,
   }
   const some = {
     ...nothing,
@@ -61,6 +62,7 @@ testLocally('what is configured is said, and nothing else', async () => {
     APPLE_CLIENT_IDS: 'com.example.app',
     FCM_SERVICE_ACCOUNT: JSON.stringify(account),
     SHARE_URL: 'https://market.example/p/{refNo}',
+    PICTURE_URL: 'https://img.example/width={w}/{path}',
   }
   for (
     const [settings, signIn, payments, push] of [
@@ -83,8 +85,18 @@ testLocally('what is configured is said, and nothing else', async () => {
       const { body } = await facade.get('/meta/app')
       const [phone, email, google, apple] = signIn
       const shareUrl = settings.SHARE_URL ?? null
+      const picture = {
+        url: settings.PICTURE_URL ?? null,
+        files: `${projectUrl}/storage/v1/object/public/`,
+      }
       expect(body)
-        .toMatchObject({ signIn: { phone, email, google, apple }, payments, push, shareUrl })
+        .toMatchObject({
+          signIn: { phone, email, google, apple },
+          payments,
+          push,
+          shareUrl,
+          picture,
+        })
     } finally {
       await facade.stop()
     }
