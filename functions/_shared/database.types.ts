@@ -1384,14 +1384,14 @@ isOneToOne: false
                   ]
                 },"reports": {
                   Row: {
-                    "account_id": string,"created_at": string,"decided_at": string | null,"id": string,"identity_id": string,"note": string | null,"reason": string,"status": string,"status_reason": string | null,"target_id": string,"target_type": string
+                    "account_id": string,"conversation_id": string | null,"created_at": string,"decided_at": string | null,"id": string,"identity_id": string,"note": string | null,"reason": string,"status": string,"status_reason": string | null,"target_id": string,"target_type": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "account_id": string,"created_at"?: string,"decided_at"?: string | null,"id"?: string,"identity_id": string,"note"?: string | null,"reason": string,"status"?: string,"status_reason"?: string | null,"target_id": string,"target_type": string
+                    "account_id": string,"conversation_id"?: string | null,"created_at"?: string,"decided_at"?: string | null,"id"?: string,"identity_id": string,"note"?: string | null,"reason": string,"status"?: string,"status_reason"?: string | null,"target_id": string,"target_type": string
                   }
                   Update: {
-                    "account_id"?: string,"created_at"?: string,"decided_at"?: string | null,"id"?: string,"identity_id"?: string,"note"?: string | null,"reason"?: string,"status"?: string,"status_reason"?: string | null,"target_id"?: string,"target_type"?: string
+                    "account_id"?: string,"conversation_id"?: string | null,"created_at"?: string,"decided_at"?: string | null,"id"?: string,"identity_id"?: string,"note"?: string | null,"reason"?: string,"status"?: string,"status_reason"?: string | null,"target_id"?: string,"target_type"?: string
                   }
                   Relationships: [
                     {

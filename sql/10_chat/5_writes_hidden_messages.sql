@@ -2,23 +2,29 @@
 -- for admins for 180 days, and as long it can be shown again; its picture is removed for good, since
 -- whoever has the address of a file sees it.
 
-create function private.hide_message(message_id uuid) returns void
+create function private.find_message(message_id uuid) returns public.messages
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select messages from public.messages where messages.id = find_message.message_id
+$$;
+comment on function private.find_message is
+  'A message by its id alone, as an admin names one; nothing else looks for one without its '
+  'conversation, by which they can be partitioned.';
+
+create function private.hide_message(message public.messages) returns void
   language plpgsql
   security definer -- writes a message of others, for an admin
   set search_path = ''
 as $$
-declare
-  message public.messages;
 begin
-  perform from public.conversations
-  where conversations.id = (
-    select messages.conversation_id from public.messages where messages.id = hide_message.message_id
-  )
+  perform from public.conversations where conversations.id = message.conversation_id
   for no key update;
   update public.messages set hidden_at = now()
-  where messages.id = hide_message.message_id and messages.hidden_at is null
-  returning * into message;
-  if message.id is null then
+  where messages.conversation_id = message.conversation_id and messages.id = message.id
+    and messages.hidden_at is null;
+  if not found then
     return;
   end if;
   perform private.discard_media(array[message.media_id]);
@@ -31,14 +37,14 @@ $$;
 comment on function private.hide_message is
   'Hides a message from both sides and tells them; nothing, if it is hidden already.';
 
-create function private.show_message(message_id uuid) returns void
+create function private.show_message(message public.messages) returns void
   language plpgsql
   security definer -- writes a message of others, for an admin
   set search_path = ''
 as $$
 begin
   update public.messages set hidden_at = null
-  where messages.id = show_message.message_id
+  where messages.conversation_id = message.conversation_id and messages.id = message.id
     and messages.hidden_at > now() - interval '180 days';
 end
 $$;
@@ -54,8 +60,8 @@ declare
   purged bigint;
 begin
   update public.messages set body = ''
-  where messages.id in (
-    select hidden.id from public.messages as hidden
+  where (messages.conversation_id, messages.id) in (
+    select hidden.conversation_id, hidden.id from public.messages as hidden
     where hidden.hidden_at <= now() - interval '180 days' and hidden.body <> ''
     limit 1000
     for no key update skip locked

@@ -9,6 +9,7 @@ create table public.reports (
   identity_id uuid not null references public.identities (id) on delete cascade,
   target_type text not null,
   target_id uuid not null,
+  conversation_id uuid,
   reason text not null,
   note text constraint reports_note_form check (
     char_length(note) between 1 and 1000 and private.is_clean(note)
@@ -18,11 +19,14 @@ create table public.reports (
   status_reason text,
   created_at timestamptz not null default clock_timestamp(),
   decided_at timestamptz,
-  constraint reports_once_key unique (account_id, target_type, target_id)
+  constraint reports_once_key unique (account_id, target_type, target_id),
+  constraint reports_of_messages_know_where check (
+    (target_type = 'message') = (conversation_id is not null))
 );
 comment on table public.reports is
   'Complaints to the admins; each account reports a thing once. Goes with the account.';
 comment on column public.reports.target_type is 'Vocabulary report_target.';
+comment on column public.reports.conversation_id is 'Of a message: where it was written.';
 comment on column public.reports.reason is 'Vocabulary report_reason.';
 comment on column public.reports.note is 'In the reporter''s words; deleted with the account.';
 comment on column public.reports.status is 'open, upheld (it was right) or dismissed.';

@@ -88,7 +88,9 @@ begin
       select payments.id from public.payments
       where payments.id = given_id and payments.state = 'surplus'
     )
-    when 'message' then array(select messages.id from public.messages where messages.id = given_id)
+    when 'message' then array(
+      select message.id from private.find_message(given_id) as message where message.id is not null
+    )
     when 'report' then array(select reports.id from public.reports where reports.id = given_id)
   end;
 end

@@ -2,7 +2,7 @@
 
 create function private.require_reportable(
   target_type text, target_id uuid, viewer_identity_id uuid
-) returns void
+) returns uuid
   language plpgsql
   stable
   security definer -- reads what belongs to others, to decide whether the caller may see it
@@ -10,6 +10,7 @@ create function private.require_reportable(
 as $$
 declare
   author_id uuid;
+  conversation_id uuid;
 begin
   case target_type
     when 'property' then
@@ -22,9 +23,12 @@ begin
       end if;
       author_id := target_id;
     when 'message' then
-      select messages.sender_identity_id into author_id from public.messages
-      where messages.id = target_id
-        and private.may_hear_conversation(messages.conversation_id, viewer_identity_id);
+      select messages.sender_identity_id, messages.conversation_id into author_id, conversation_id
+      from public.participants
+      join public.messages on messages.conversation_id = participants.conversation_id
+        and messages.id = target_id
+      where participants.identity_id = viewer_identity_id
+        and private.may_hear_conversation(participants.conversation_id, viewer_identity_id);
     else
       select reviews.author_identity_id into author_id from public.reviews
       where reviews.id = target_id and reviews.listed;
@@ -37,10 +41,12 @@ begin
   ) then
     perform private.refuse_field('targetId', 'invalid'); -- one's own
   end if;
+  return conversation_id;
 end
 $$;
 comment on function private.require_reportable is
-  '404 for what the identity may not see, 422 for what belongs to the calling account.';
+  'The conversation of a message, null for others. 404 for what the identity may not see, 422 for what '
+  'belongs to the calling account.';
 
 create function private.on_report_decided() returns trigger
   language plpgsql

@@ -143,7 +143,7 @@ begin
           'displayName', identities.display_name, 'status', null, 'text', messages.body)
         from public.messages
         join public.identities on identities.id = messages.sender_identity_id
-        where messages.id = report.target_id
+        where messages.conversation_id = report.conversation_id and messages.id = report.target_id
       )
       else (
         select json_build_object(

@@ -101,9 +101,8 @@ create function private.act_on_message(act public.admin_acts, message_id uuid) r
   set search_path = ''
 as $$
 declare
-  message public.messages;
+  message constant public.messages := private.find_message(message_id);
 begin
-  select * into message from public.messages where messages.id = message_id;
   if (act.act = 'hide_message') = (message.hidden_at is not null) then
     perform private.refuse_by_hand(case act.act
       when 'hide_message' then 'It is hidden already.' else 'It is not hidden.' end);
@@ -112,12 +111,12 @@ begin
       'It was hidden more than 180 days ago: what it said is deleted.');
   elsif act.act = 'hide_message' then
     perform private.audit('message.hidden', 'message', message_id, act.reason);
-    perform private.hide_message(message_id);
+    perform private.hide_message(message);
     return 'Neither side sees what it says.' || case when message.media_id is not null
       then ' Its picture is removed, which cannot be undone.' else '' end;
   end if;
   perform private.audit('message.shown', 'message', message_id, act.reason);
-  perform private.show_message(message_id);
+  perform private.show_message(message);
   return 'Both sides see it again.' || case when message.media_id is not null
     then ' Its picture does not come back.' else '' end;
 end
@@ -177,10 +176,9 @@ begin
       where properties.id = account_of_target.target_id
     )
     when 'message' then (
-      select participants.account_id from public.messages
-      join public.participants on participants.conversation_id = messages.conversation_id
-        and participants.identity_id = messages.sender_identity_id
-      where messages.id = account_of_target.target_id
+      select participants.account_id from private.find_message(account_of_target.target_id) as message
+      join public.participants on participants.conversation_id = message.conversation_id
+        and participants.identity_id = message.sender_identity_id
     )
     when 'report' then (
       select (private.admin_report_json(reports) -> 'target' ->> 'accountId')::uuid

@@ -121,8 +121,10 @@ begin
     where reviews.id = new.target_id and reviews.hidden_at is null;
   elsif new.status = 'upheld' and new.target_type = 'message' then
     perform private.audit('message.hidden', 'message', messages.id, new.status_reason),
-      private.hide_message(messages.id)
-    from public.messages where messages.id = new.target_id and messages.hidden_at is null;
+      private.hide_message(messages)
+    from public.messages
+    where messages.conversation_id = new.conversation_id and messages.id = new.target_id
+      and messages.hidden_at is null;
   end if;
   -- Others who reported the same are answered with it.
   update public.reports set status = new.status, status_reason = new.status_reason

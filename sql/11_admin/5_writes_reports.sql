@@ -24,10 +24,10 @@ begin
     ) as rule (path, holds)
     where holds is not true
   ));
-  perform private.require_reportable(target_type, target_id, reporter_id);
-  insert into public.reports (account_id, identity_id, target_type, target_id, reason, note)
+  insert into public.reports (account_id, identity_id, target_type, target_id, conversation_id, reason,
+    note)
   values (private.account_id(), reporter_id, add_report.target_type, add_report.target_id,
-    add_report.reason, note_text)
+    private.require_reportable(target_type, target_id, reporter_id), add_report.reason, note_text)
   on conflict on constraint reports_once_key do nothing
   returning * into report;
   if report.id is null then
