@@ -33,7 +33,7 @@ export async function startReplica(options: Options): Promise<Running> {
   const url = `postgresql://${superuser}:${password}@127.0.0.1:${primaryPort}/postgres`
   const copy = join(dataDir, name)
   // Nobody waits for one that ended.
-  await onPrimary(url, stopWaiting)
+  if (synchronous) await onPrimary(url, stopWaiting)
   await onPrimary(url, async (client) => {
     await client.query('select pg_backup_start($1, true)', [name])
     copyFiles(join(dataDir, 'postgres'), copy)
@@ -49,7 +49,7 @@ export async function startReplica(options: Options): Promise<Running> {
   return {
     process,
     stop: async () => {
-      await onPrimary(url, stopWaiting)
+      if (synchronous) await onPrimary(url, stopWaiting)
       await stopServer(process)
       rmSync(copy, { recursive: true, force: true })
     },
