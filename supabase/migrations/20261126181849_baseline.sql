@@ -157,7 +157,8 @@ create table private.moments (
 comment on table private.moments is
   'Times that all workers of the functions share. Stays: a few rows.';
 comment on column private.moments.name is
-  'jobs_ran: when a run of all jobs last finished. pushes_paused: until when FCM accepts none.';
+  'jobs_ran: when a run of all jobs last finished. pushes_paused: until when FCM accepts none. beat: the '
+  'time on the primary, written every two seconds; replicas show by it how far they are behind.';
 alter table private.moments enable row level security;
 create policy "nobody but functions of their owner" on private.moments using (false);
 
@@ -1221,7 +1222,38 @@ as $$
 $$;
 comment on function private.health is 'The database''s part of GET /health.';
 
-grant execute on function private.health to backend;
+-- By what the primary wrote: of a replica that receives nothing any more the time of its last replay says
+-- as little as that of one that has nothing to receive.
+create function private.last_beat() returns timestamptz
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return (select moments.at from private.moments where moments.name = 'beat');
+end
+$$;
+comment on function private.last_beat is
+  'Everything that was committed on the primary until then is here.';
+
+create function private.require_replica(system_id text) returns void
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+begin
+  if system_id <> (select control.system_identifier::text from pg_control_system() as control) then
+    raise exception 'replica_foreign' using errcode = 'PTRPL';
+  elsif (private.last_beat() > clock_timestamp() - interval '5 seconds') is not true then
+    raise exception 'replica_behind' using errcode = 'PTRPL';
+  end if;
+end
+$$;
+comment on function private.require_replica is
+  'Raises PTRPL where this is no replica of the system of that number, or is more than five seconds behind.';
+
+grant execute on function private.health, private.require_replica to backend;
 
 -- sql/01_base/4_reads_pages.sql
 
@@ -1555,6 +1587,17 @@ as $$
 $$;
 comment on function private.note_jobs_ran is
   'Notes that a run of all jobs has finished; private.health reports it.';
+
+create function private.beat() returns void
+  language sql
+  set search_path = ''
+as $$
+  insert into private.moments (name, at) values ('beat', clock_timestamp())
+  on conflict on constraint moments_pkey do update set at = excluded.at;
+$$;
+comment on function private.beat is
+  'Writes the time, every two seconds: replicas show by it how far they are behind. Not a job of the '
+  'functions: pg_cron calls it, on the primary itself.';
 
 grant execute on function private.purge_alarms, private.purge_rates, private.note_jobs_ran
   to backend;
@@ -14882,8 +14925,13 @@ begin
   if asked > now() or asked < now() - interval '6 hours' then
     perform private.refuse_field('snapshot', 'cursor_invalid');
   end if;
-  -- No commit takes that long, so for an older snapshot there is nothing to wait for.
-  if asked > now() - interval '15 seconds' then
+  -- No commit takes 15 seconds, so for an older snapshot there is nothing to wait for.
+  if pg_is_in_recovery() then
+    -- The lock is the primary's: a replica can only have all of it already.
+    if (private.last_beat() > asked + interval '15 seconds') is not true then
+      raise exception 'snapshot_not_complete' using errcode = '40001';
+    end if;
+  elsif asked > now() - interval '15 seconds' then
     -- To have had the lock is enough. Leaving this block by an error releases it, also when the
     -- reader is cancelled at this very moment; a session lock could stay on its connection for
     -- good.
@@ -14899,7 +14947,7 @@ end
 $$;
 comment on function private.require_snapshot is
   'A moment whose feed may be read: all that was listed or unlisted until then is in the tables. '
-  'It can be read for 6 hours, then 422 cursor_invalid.';
+  'It can be read for 6 hours, then 422 cursor_invalid. On a replica that may lack some of it yet: 40001.';
 
 -- sql/08_feed/4_reads.sql
 
@@ -21569,23 +21617,29 @@ grant execute on function private.create_conversation to authenticated;
 -- for admins for 180 days, and as long it can be shown again; its picture is removed for good, since
 -- whoever has the address of a file sees it.
 
-create function private.hide_message(message_id uuid) returns void
+create function private.find_message(message_id uuid) returns public.messages
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select messages from public.messages where messages.id = find_message.message_id
+$$;
+comment on function private.find_message is
+  'A message by its id alone, as an admin names one; nothing else looks for one without its '
+  'conversation, by which they can be partitioned.';
+
+create function private.hide_message(message public.messages) returns void
   language plpgsql
   security definer -- writes a message of others, for an admin
   set search_path = ''
 as $$
-declare
-  message public.messages;
 begin
-  perform from public.conversations
-  where conversations.id = (
-    select messages.conversation_id from public.messages where messages.id = hide_message.message_id
-  )
+  perform from public.conversations where conversations.id = message.conversation_id
   for no key update;
   update public.messages set hidden_at = now()
-  where messages.id = hide_message.message_id and messages.hidden_at is null
-  returning * into message;
-  if message.id is null then
+  where messages.conversation_id = message.conversation_id and messages.id = message.id
+    and messages.hidden_at is null;
+  if not found then
     return;
   end if;
   perform private.discard_media(array[message.media_id]);
@@ -21598,14 +21652,14 @@ $$;
 comment on function private.hide_message is
   'Hides a message from both sides and tells them; nothing, if it is hidden already.';
 
-create function private.show_message(message_id uuid) returns void
+create function private.show_message(message public.messages) returns void
   language plpgsql
   security definer -- writes a message of others, for an admin
   set search_path = ''
 as $$
 begin
   update public.messages set hidden_at = null
-  where messages.id = show_message.message_id
+  where messages.conversation_id = message.conversation_id and messages.id = message.id
     and messages.hidden_at > now() - interval '180 days';
 end
 $$;
@@ -21621,8 +21675,8 @@ declare
   purged bigint;
 begin
   update public.messages set body = ''
-  where messages.id in (
-    select hidden.id from public.messages as hidden
+  where (messages.conversation_id, messages.id) in (
+    select hidden.conversation_id, hidden.id from public.messages as hidden
     where hidden.hidden_at <= now() - interval '180 days' and hidden.body <> ''
     limit 1000
     for no key update skip locked
@@ -22591,6 +22645,7 @@ create table public.reports (
   identity_id uuid not null references public.identities (id) on delete cascade,
   target_type text not null,
   target_id uuid not null,
+  conversation_id uuid,
   reason text not null,
   note text constraint reports_note_form check (
     char_length(note) between 1 and 1000 and private.is_clean(note)
@@ -22600,11 +22655,14 @@ create table public.reports (
   status_reason text,
   created_at timestamptz not null default clock_timestamp(),
   decided_at timestamptz,
-  constraint reports_once_key unique (account_id, target_type, target_id)
+  constraint reports_once_key unique (account_id, target_type, target_id),
+  constraint reports_of_messages_know_where check (
+    (target_type = 'message') = (conversation_id is not null))
 );
 comment on table public.reports is
   'Complaints to the admins; each account reports a thing once. Goes with the account.';
 comment on column public.reports.target_type is 'Vocabulary report_target.';
+comment on column public.reports.conversation_id is 'Of a message: where it was written.';
 comment on column public.reports.reason is 'Vocabulary report_reason.';
 comment on column public.reports.note is 'In the reporter''s words; deleted with the account.';
 comment on column public.reports.status is 'open, upheld (it was right) or dismissed.';
@@ -22707,7 +22765,9 @@ begin
       select payments.id from public.payments
       where payments.id = given_id and payments.state = 'surplus'
     )
-    when 'message' then array(select messages.id from public.messages where messages.id = given_id)
+    when 'message' then array(
+      select message.id from private.find_message(given_id) as message where message.id is not null
+    )
     when 'report' then array(select reports.id from public.reports where reports.id = given_id)
   end;
 end
@@ -23197,7 +23257,7 @@ create trigger identities_with_documents_are_decided_by_acts
 
 create function private.require_reportable(
   target_type text, target_id uuid, viewer_identity_id uuid
-) returns void
+) returns uuid
   language plpgsql
   stable
   security definer -- reads what belongs to others, to decide whether the caller may see it
@@ -23205,6 +23265,7 @@ create function private.require_reportable(
 as $$
 declare
   author_id uuid;
+  conversation_id uuid;
 begin
   case target_type
     when 'property' then
@@ -23217,9 +23278,12 @@ begin
       end if;
       author_id := target_id;
     when 'message' then
-      select messages.sender_identity_id into author_id from public.messages
-      where messages.id = target_id
-        and private.may_hear_conversation(messages.conversation_id, viewer_identity_id);
+      select messages.sender_identity_id, messages.conversation_id into author_id, conversation_id
+      from public.participants
+      join public.messages on messages.conversation_id = participants.conversation_id
+        and messages.id = target_id
+      where participants.identity_id = viewer_identity_id
+        and private.may_hear_conversation(participants.conversation_id, viewer_identity_id);
     else
       select reviews.author_identity_id into author_id from public.reviews
       where reviews.id = target_id and reviews.listed;
@@ -23232,10 +23296,12 @@ begin
   ) then
     perform private.refuse_field('targetId', 'invalid'); -- one's own
   end if;
+  return conversation_id;
 end
 $$;
 comment on function private.require_reportable is
-  '404 for what the identity may not see, 422 for what belongs to the calling account.';
+  'The conversation of a message, null for others. 404 for what the identity may not see, 422 for what '
+  'belongs to the calling account.';
 
 create function private.on_report_decided() returns trigger
   language plpgsql
@@ -23408,7 +23474,7 @@ begin
           'displayName', identities.display_name, 'status', null, 'text', messages.body)
         from public.messages
         join public.identities on identities.id = messages.sender_identity_id
-        where messages.id = report.target_id
+        where messages.conversation_id = report.conversation_id and messages.id = report.target_id
       )
       else (
         select json_build_object(
@@ -24194,9 +24260,8 @@ create function private.act_on_message(act public.admin_acts, message_id uuid) r
   set search_path = ''
 as $$
 declare
-  message public.messages;
+  message constant public.messages := private.find_message(message_id);
 begin
-  select * into message from public.messages where messages.id = message_id;
   if (act.act = 'hide_message') = (message.hidden_at is not null) then
     perform private.refuse_by_hand(case act.act
       when 'hide_message' then 'It is hidden already.' else 'It is not hidden.' end);
@@ -24205,12 +24270,12 @@ begin
       'It was hidden more than 180 days ago: what it said is deleted.');
   elsif act.act = 'hide_message' then
     perform private.audit('message.hidden', 'message', message_id, act.reason);
-    perform private.hide_message(message_id);
+    perform private.hide_message(message);
     return 'Neither side sees what it says.' || case when message.media_id is not null
       then ' Its picture is removed, which cannot be undone.' else '' end;
   end if;
   perform private.audit('message.shown', 'message', message_id, act.reason);
-  perform private.show_message(message_id);
+  perform private.show_message(message);
   return 'Both sides see it again.' || case when message.media_id is not null
     then ' Its picture does not come back.' else '' end;
 end
@@ -24270,10 +24335,9 @@ begin
       where properties.id = account_of_target.target_id
     )
     when 'message' then (
-      select participants.account_id from public.messages
-      join public.participants on participants.conversation_id = messages.conversation_id
-        and participants.identity_id = messages.sender_identity_id
-      where messages.id = account_of_target.target_id
+      select participants.account_id from private.find_message(account_of_target.target_id) as message
+      join public.participants on participants.conversation_id = message.conversation_id
+        and participants.identity_id = message.sender_identity_id
     )
     when 'report' then (
       select (private.admin_report_json(reports) -> 'target' ->> 'accountId')::uuid
@@ -24599,8 +24663,10 @@ begin
     where reviews.id = new.target_id and reviews.hidden_at is null;
   elsif new.status = 'upheld' and new.target_type = 'message' then
     perform private.audit('message.hidden', 'message', messages.id, new.status_reason),
-      private.hide_message(messages.id)
-    from public.messages where messages.id = new.target_id and messages.hidden_at is null;
+      private.hide_message(messages)
+    from public.messages
+    where messages.conversation_id = new.conversation_id and messages.id = new.target_id
+      and messages.hidden_at is null;
   end if;
   -- Others who reported the same are answered with it.
   update public.reports set status = new.status, status_reason = new.status_reason
@@ -24724,10 +24790,10 @@ begin
     ) as rule (path, holds)
     where holds is not true
   ));
-  perform private.require_reportable(target_type, target_id, reporter_id);
-  insert into public.reports (account_id, identity_id, target_type, target_id, reason, note)
+  insert into public.reports (account_id, identity_id, target_type, target_id, conversation_id, reason,
+    note)
   values (private.account_id(), reporter_id, add_report.target_type, add_report.target_id,
-    add_report.reason, note_text)
+    private.require_reportable(target_type, target_id, reporter_id), add_report.reason, note_text)
   on conflict on constraint reports_once_key do nothing
   returning * into report;
   if report.id is null then
