@@ -1,8 +1,8 @@
 /**
- * The facade as a process of its own, where invocations of functions would cost more than a machine:
- * `deno run --config functions/deno.json --allow-net --allow-env functions/api/main.ts`, in the version of
- * Deno that functions run on. HOST and PORT say where it listens, the other settings are those of the
- * functions. TLS, and the time that a client may take, are the business of what stands before it.
+ * The facade as a process of its own, where invocations of functions would cost more than a machine, in
+ * the version of Deno that they run on (docs/deploy.md says how it is started). HOST and PORT say where it
+ * listens, the other settings are those of the functions. TLS, and the time that a client may take, are
+ * the business of what stands before it.
  */
 import { setting } from '../_shared/read-setting.ts'
 import { app } from './app.ts'
