@@ -109,6 +109,11 @@ export const errors = {
   ],
   status_transition_invalid: [409, 'تغيير الحالة غير مسموح', 'This status change is not allowed'],
   invoice_already_paid: [409, 'الفاتورة مدفوعة بالفعل', 'This invoice has already been paid'],
+  payment_in_progress: [
+    409,
+    'توجد عملية دفع جارية لهذه الفاتورة',
+    'A payment of this invoice is in progress',
+  ],
   already_subscribed: [
     409,
     'أنت مشترك في هذه الباقة بالفعل',

@@ -53,6 +53,16 @@ begin
   where payments.invoice_id = invoice.id and payments.state in ('starting', 'open')
   for update;
   if payment.state = 'open' and payment.created_at > now() - interval '15 minutes' then
+    if payment.return_url <> charge_invoice.return_url then
+      -- The others keep the address that a charge was made with.
+      if payment.provider <> 'sandbox' then
+        perform private.refuse(409, 'payment_in_progress');
+      end if;
+      update public.payments set return_url = charge_invoice.return_url
+      where payments.id = payment.id;
+      update private.sandbox_charges set return_url = charge_invoice.return_url
+      where sandbox_charges.id = payment.provider_ref;
+    end if;
     return json_build_object('paymentId', payment.id, 'redirectUrl', payment.redirect_url);
   elsif payment.state = 'starting' and payment.requested_at > clock_timestamp() - interval '6 seconds'
   then
@@ -60,7 +70,8 @@ begin
   end if;
   -- Only what the provider is asked counts: nobody takes an invoice after this counter.
   perform private.count_action('charges');
-  if payment.state = 'starting' and payment.provider = chosen ->> 'provider' then
+  if payment.state = 'starting' and payment.provider = chosen ->> 'provider'
+    and payment.return_url = charge_invoice.return_url then
     -- The provider may have made it: asked again with the same reference, it makes no second one.
     update public.payments set requested_at = clock_timestamp() where payments.id = payment.id;
   else
@@ -77,7 +88,8 @@ end
 $$;
 comment on function private.charge_invoice is
   'Api: The open charge of an invoice for 15 minutes, else a new one. 404 invoice_not_found, 409 '
-  'invoice_already_paid, 503 payment_not_configured for every caller but the functions.';
+  'invoice_already_paid, payment_in_progress (with another return_url, where the provider keeps the '
+  'first), 503 payment_not_configured for every caller but the functions.';
 
 create function private.charge_started(
   payment_id uuid, provider_ref text, redirect_url text, idempotency_key text default null

@@ -101,6 +101,24 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     expect(await stateOf(invoice)).toBe('failed')
   })
 
+  test('a charge keeps the address it leads back to: another is refused for 15 minutes', async () => {
+    const person = await signUp()
+    const { invoice, paymentId } = await startTopUp(person)
+    const elsewhere = () =>
+      ask(provider.facade, 'POST', '/payments/charge', {
+        sent: { invoiceId: invoice.id, returnUrl: `${returnUrl}/tablet` },
+        person,
+      })
+    expect(await elsewhere())
+      .toMatchObject({ status: 409, body: { error: { code: 'payment_in_progress' } } })
+    expect(await begin(invoice, person)).toMatchObject({ status: 200, body: { paymentId } })
+    await agePayment(paymentId, '16 minutes')
+    const newer = await elsewhere()
+    expect(newer.status).toBe(200)
+    const [{ sent }] = provider.stub.madeFor(newer.body.paymentId)
+    expect(kind === 'tap' ? sent.redirect.url : sent.CallBackUrl).toBe(`${returnUrl}/tablet`)
+  })
+
   test.each(['slow', 'cut', 'http 500', 'html', 'done but silent'] as const)(
     'PAY-11 a provider that is %s: a clean answer in time, and no second charge',
     async (mood) => {

@@ -196,6 +196,21 @@ describe.runIf(hasSandbox)('paying', () => {
     expect(await stateOf(person, invoice)).toBe('paid')
   })
 
+  test('a charge that is begun again from elsewhere leads back there', async () => {
+    const person = await signUp()
+    const invoice = await topUpInvoice(person)
+    const first = await createCharge(person, invoice)
+    const elsewhere = `${returnUrl}/tablet`
+    expect(
+      await person.post('/payments/charge', { invoiceId: invoice.id, returnUrl: elsewhere }),
+    ).toMatchObject({
+      status: 200,
+      body: { paymentId: first.paymentId, redirectUrl: first.redirectUrl },
+    })
+    expect(await submitSandboxPage(first.ref, 'leave')).toBe(`${elsewhere}?sandbox_id=${first.ref}`)
+    expect(await charges(invoice)).toBe(1)
+  })
+
   test('PAY-17 returning from the page proves nothing', async () => {
     const person = await signUp()
     const invoice = await topUpInvoice(person)

@@ -57,10 +57,12 @@ const charge = route({
   description:
     'Open `redirectUrl` in a browser; when the person comes back to `returnUrl`, ask `GET ' +
     '/payments/status/{invoiceId}` until the invoice is paid: coming back alone proves nothing. ' +
-    'Within 15 minutes the same charge is returned.',
+    'Within 15 minutes the same charge is returned; with another `returnUrl` people come back ' +
+    'there, or it is 409 `payment_in_progress` where the provider cannot change it.',
   errors: [
     'invoice_not_found',
     'invoice_already_paid',
+    'payment_in_progress',
     'status_transition_invalid',
     'payment_provider_error',
     'payment_not_configured',
