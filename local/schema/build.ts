@@ -15,6 +15,7 @@ export const scripts = {
   after: [
     '90_platform.sql',
     '91_data.sql',
+    '91_data_codes.sql',
     '91_data_places.sql',
     '91_data_words.sql',
     '92_backfills.sql',

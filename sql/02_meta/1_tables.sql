@@ -4,7 +4,7 @@
 
 create table public.vocabularies (
   vocabulary text not null,
-  code text not null constraint vocabularies_code_form check (code ~ '^[a-z0-9_-]{1,60}$'),
+  code text not null constraint vocabularies_code_form check (code ~ '^[A-Za-z0-9_-]{1,60}$'),
   text_ar text not null,
   text_en text not null,
   note text,

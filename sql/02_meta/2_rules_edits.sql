@@ -12,9 +12,9 @@ create trigger areas_keep_what_was_edited
 
 create trigger vocabularies_of_functions_are_theirs
   before insert on public.vocabularies
-  for each row when (new.vocabulary in (
-    'period', 'location_precision', 'report_target', 'notification_category'
+  for each row when (new.vocabulary not in (
+    'kind', 'usage', 'plot_position', 'finishing', 'furnished', 'document_type', 'amenity',
+    'rent_condition', 'expense', 'report_reason'
   ))
   execute function private.refuse_edit(
-    'Functions know the codes of period, location_precision, report_target and '
-    'notification_category one by one: no other means anything.');
+    'Functions know the codes of this vocabulary one by one: no other means anything.');

@@ -180,7 +180,7 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     await expect(byHand(plan, ['another', null])).rejects.toThrow('name_en is missing')
     await expect(byHand(
       `insert into public.vocabularies values ('period', 'week', 'أسبوعياً', 'Per week', null, 9)`,
-    )).rejects.toThrow('Functions know the codes of period')
+    )).rejects.toThrow('Functions know the codes of this vocabulary')
     await insertOrganisation(seller.id)
     const licence = await insertOrganisation(seller.id)
     const { rows: [other] } = await database().query(

@@ -228,7 +228,7 @@ describe('in the audit trail', () => {
 })
 
 test('ADM-07 a text that an admin edited survives the next release, and others come with it', async () => {
-  const release = ['91_data.sql', '91_data_places.sql']
+  const release = ['91_data.sql', '91_data_codes.sql', '91_data_places.sql']
     .map((name) => readFileSync(join(root, 'sql', name), 'utf8'))
   const client = await database().connect()
   try {
