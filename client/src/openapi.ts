@@ -98,6 +98,7 @@ export type ServerCode =
   | 'version_conflict'
   | 'status_transition_invalid'
   | 'invoice_already_paid'
+  | 'payment_in_progress'
   | 'already_subscribed'
   | 'plan_audience_mismatch'
   | 'licence_in_use'
@@ -461,7 +462,7 @@ export interface DeclaredCodes {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'invoice_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/payments/charge': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'invoice_not_found' | 'upload_timeout' | 'identity_changed' | 'invoice_already_paid' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'payment_provider_error' | 'payment_not_configured' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'invoice_not_found' | 'upload_timeout' | 'identity_changed' | 'invoice_already_paid' | 'payment_in_progress' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'payment_provider_error' | 'payment_not_configured' | 'service_unavailable' | 'timeout'
   }
   '/payments/status/{invoiceId}': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'invoice_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -2637,7 +2638,7 @@ export interface paths {
          * Start paying an invoice; within 15 minutes the same charge is returned
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     Open `redirectUrl` in a browser; when the person comes back to `returnUrl`, ask `GET /payments/status/{invoiceId}` until the invoice is paid: coming back alone proves nothing. Within 15 minutes the same charge is returned.
+         *     Open `redirectUrl` in a browser; when the person comes back to `returnUrl`, ask `GET /payments/status/{invoiceId}` until the invoice is paid: coming back alone proves nothing. Within 15 minutes the same charge is returned; with another `returnUrl` people come back there, or it is 409 `payment_in_progress` where the provider cannot change it.
          */
         post: operations["charge_invoice"];
         delete?: never;
@@ -3703,7 +3704,7 @@ export interface components {
              */
             pricePeriod: "month" | "once" | null;
             /**
-             * @description The Arabic text of the price, to be shown as it is.
+             * @description The text of the price in the language of Accept-Language, to be shown as it is.
              * @example 650 د.ك / شهرياً
              */
             priceLabel: string;
@@ -3721,6 +3722,8 @@ export interface components {
                 code: string;
                 /** @description The condition in Arabic, in the words of the owner or of the code. */
                 textAr: string;
+                /** @description The owner’s own words, else those of the code by Accept-Language. */
+                text: string;
             }[];
             /** @description RENT only: what is paid beside the rent. */
             additionalExpenses: {
@@ -3728,6 +3731,8 @@ export interface components {
                 code: string;
                 /** @description Its name in Arabic, in the words of the owner or of the code. */
                 labelAr: string;
+                /** @description The owner’s own words, else those of the code by Accept-Language. */
+                label: string;
                 amount: components["schemas"]["Money"];
                 /**
                  * @description How often it is paid.
@@ -4436,7 +4441,7 @@ export interface components {
                  */
                 type: "SALE" | "RENT" | "EXCHANGE";
                 /**
-                 * @description The Arabic text of the price, to be shown as it is.
+                 * @description The text of the price in the language of Accept-Language, to be shown as it is.
                  * @example 650 د.ك / شهرياً
                  */
                 priceLabel: string;
@@ -4458,7 +4463,7 @@ export interface components {
                  * @enum {string}
                  */
                 type: "text" | "image" | "location" | "property";
-                /** @description The beginning of its text, or its kind in Arabic. */
+                /** @description The beginning of its text, or its kind in words: of an answer in the language of Accept-Language, of an event in that of the account. */
                 preview: string;
                 /** @description Whether this side sent it. */
                 mine: boolean;
@@ -4638,7 +4643,7 @@ export interface components {
              */
             pricePeriod: "month" | "once" | null;
             /**
-             * @description The Arabic text of the price, to be shown as it is.
+             * @description The text of the price in the language of Accept-Language, to be shown as it is.
              * @example 650 د.ك / شهرياً
              */
             priceLabel: string;
@@ -4799,7 +4804,7 @@ export interface components {
              */
             pricePeriod: "month" | "once" | null;
             /**
-             * @description The Arabic text of the price, to be shown as it is.
+             * @description The text of the price in the language of Accept-Language, to be shown as it is.
              * @example 650 د.ك / شهرياً
              */
             priceLabel: string;
@@ -4941,7 +4946,7 @@ export interface components {
              */
             pricePeriod: "month" | "once" | null;
             /**
-             * @description The Arabic text of the price, to be shown as it is.
+             * @description The text of the price in the language of Accept-Language, to be shown as it is.
              * @example 650 د.ك / شهرياً
              */
             priceLabel: string;
@@ -4959,6 +4964,8 @@ export interface components {
                 code: string;
                 /** @description The condition in Arabic, in the words of the owner or of the code. */
                 textAr: string;
+                /** @description The owner’s own words, else those of the code by Accept-Language. */
+                text: string;
             }[];
             /** @description RENT only: what is paid beside the rent. */
             additionalExpenses: {
@@ -4966,6 +4973,8 @@ export interface components {
                 code: string;
                 /** @description Its name in Arabic, in the words of the owner or of the code. */
                 labelAr: string;
+                /** @description The owner’s own words, else those of the code by Accept-Language. */
+                label: string;
                 amount: components["schemas"]["Money"];
                 /**
                  * @description How often it is paid.
@@ -5318,7 +5327,7 @@ export interface components {
             /** @description In dinars; of RENT for a month. null: not disclosed. */
             price: components["schemas"]["Money"] | null;
             /**
-             * @description The Arabic text of the price, to be shown as it is.
+             * @description The text of the price in the language of Accept-Language, to be shown as it is.
              * @example 650 د.ك / شهرياً
              */
             priceLabel: string;
@@ -6932,6 +6941,8 @@ export interface components {
             code: string;
             /** @description In the words of the owner; else the text of the code. */
             textAr?: string | null;
+            /** @description As records show it; it changes nothing. */
+            text?: string;
         };
         /** @description Something that is paid beside the rent. */
         ExpenseInput: {
@@ -6939,6 +6950,8 @@ export interface components {
             code: string;
             /** @description In the words of the owner; else the text of the code. */
             labelAr?: string | null;
+            /** @description As records show it; it changes nothing. */
+            label?: string;
             amount: components["schemas"]["Money"];
             /**
              * @description How often it is paid.
@@ -7900,7 +7913,7 @@ export interface components {
     responses: never;
     parameters: {
         /**
-         * @description The language of error messages: English where `en` is preferred, else Arabic.
+         * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
          * @example en
          */
         AcceptLanguage: string;
@@ -7922,7 +7935,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -7948,7 +7961,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -7999,7 +8012,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8027,7 +8040,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8060,7 +8073,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8092,7 +8105,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8126,7 +8139,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8160,7 +8173,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8235,7 +8248,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8263,7 +8276,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8318,7 +8331,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8346,7 +8359,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8374,7 +8387,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8404,7 +8417,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8434,7 +8447,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8464,7 +8477,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8496,7 +8509,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8526,7 +8539,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8556,7 +8569,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8586,7 +8599,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8616,7 +8629,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8646,7 +8659,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8676,7 +8689,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8704,7 +8717,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8734,7 +8747,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8766,7 +8779,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8796,7 +8809,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8828,7 +8841,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8860,7 +8873,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8892,7 +8905,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8924,7 +8937,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8952,7 +8965,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -8984,7 +8997,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9016,7 +9029,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9044,7 +9057,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9078,7 +9091,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9108,7 +9121,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9142,7 +9155,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9174,7 +9187,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9202,7 +9215,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9232,7 +9245,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9267,7 +9280,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9302,7 +9315,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9330,7 +9343,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9358,7 +9371,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9393,7 +9406,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9421,7 +9434,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9464,7 +9477,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9494,7 +9507,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9535,7 +9548,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9565,7 +9578,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9610,7 +9623,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9644,7 +9657,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9672,7 +9685,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9704,7 +9717,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9740,7 +9753,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9768,7 +9781,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9796,7 +9809,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9826,7 +9839,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9867,7 +9880,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9946,7 +9959,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10019,7 +10032,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10047,7 +10060,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10079,7 +10092,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10111,7 +10124,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10143,7 +10156,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10173,7 +10186,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10203,7 +10216,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10233,7 +10246,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10263,7 +10276,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10293,7 +10306,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10330,7 +10343,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10358,7 +10371,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10386,7 +10399,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10414,7 +10427,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10444,7 +10457,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10485,7 +10498,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10513,7 +10526,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10541,7 +10554,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10580,7 +10593,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10613,7 +10626,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10641,7 +10654,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10672,7 +10685,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10715,7 +10728,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10743,7 +10756,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10771,7 +10784,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10810,7 +10823,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10843,7 +10856,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10871,7 +10884,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10902,7 +10915,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10932,7 +10945,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10969,7 +10982,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -10999,7 +11012,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11038,7 +11051,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11066,7 +11079,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11098,7 +11111,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11126,7 +11139,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11160,7 +11173,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11194,7 +11207,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11297,7 +11310,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11374,7 +11387,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11402,7 +11415,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11444,7 +11457,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11472,7 +11485,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11500,7 +11513,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11534,7 +11547,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11564,7 +11577,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11597,7 +11610,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11625,7 +11638,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11666,7 +11679,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11694,7 +11707,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11724,7 +11737,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11754,7 +11767,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11788,7 +11801,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11818,7 +11831,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11854,7 +11867,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11892,7 +11905,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11961,7 +11974,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -11989,7 +12002,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12023,7 +12036,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12051,7 +12064,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12083,7 +12096,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12157,7 +12170,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12185,7 +12198,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12218,7 +12231,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12246,7 +12259,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12287,7 +12300,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12320,7 +12333,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12350,7 +12363,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12386,7 +12399,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12422,7 +12435,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12450,7 +12463,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12480,7 +12493,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12510,7 +12523,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12540,7 +12553,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12570,7 +12583,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12600,7 +12613,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12630,7 +12643,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12660,7 +12673,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12690,7 +12703,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12720,7 +12733,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12750,7 +12763,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -12784,7 +12797,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];

@@ -14,6 +14,8 @@ export type ApiEnv = {
     address: string
     /** The raw body, if there is one. */
     body?: Uint8Array
+    /** By Accept-Language; else they read Arabic. */
+    english?: boolean
     /** X-Expect-Identity, if sent. */
     expectIdentity?: string
     /** Idempotency-Key, if sent to a route that takes it: the answer of its call is kept. */

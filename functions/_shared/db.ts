@@ -84,6 +84,9 @@ const setRole = (role: 'anon' | 'authenticated' | 'backend') => `set local role 
 const withClaims = (claims = `''`) =>
   ` where set_config('request.jwt.claims',${claims},true) is not null`
 
+/** Texts in answers are in the caller's language, `private.in_english`. */
+const inEnglish = ` and set_config('facade.language','en',true) is not null`
+
 /**
  * Calls a function as the caller and gives its JSON as text. Errors are thrown as Postgres raised
  * them; `classifyError` in refusal.ts knows what they mean.
@@ -127,7 +130,7 @@ export async function call<Name extends Callable>(
     `select ${result}::text as answer,${rateColumn}` +
     // Whether a token that verified counts no longer.
     (role === 'authenticated' && !c.get('required') ? ',private.is_ignored() as ignored' : '') +
-    withClaims(claims),
+    withClaims(claims) + (c.get('english') ? inEnglish : ''),
   ].join('')
 
   const near = role === 'anon' && !options.rate && !before.length && mayBeOld.has(name)

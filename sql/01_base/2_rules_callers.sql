@@ -222,3 +222,11 @@ grant execute on function
   private.caller_refusal, private.require_account, private.check_expected, private.require_identity,
   private.expect_identity
   to anon, authenticated, backend;
+
+-- Of the SQL standard and without a search_path, as private.may_act (03_accounts/2_rules_access.sql).
+create function private.in_english() returns boolean
+  language sql
+  stable
+  return current_setting('facade.language', true) is not distinct from 'en';
+comment on function private.in_english is
+  'Whether the caller reads English, as the facade found by Accept-Language; else Arabic.';

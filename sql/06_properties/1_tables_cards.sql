@@ -8,6 +8,9 @@ create table private.property_cards (
   owner_identity_id uuid not null,
   drop_pct numeric(5, 2),
   drop_until timestamptz,
+  up_to_price_label text not null,
+  price_label text not null,
+  price_label_en text not null,
   up_to_block text not null,
   location text not null,
   owner_location text,
@@ -20,8 +23,10 @@ create table private.property_cards (
 comment on table private.property_cards is
   'The cards of listed properties, in pieces of JSON text that private.card_text puts together. '
   'Written by triggers; a property that is not listed has no row. Goes with the listing.';
+comment on column private.property_cards.up_to_price_label is
+  'From the opening brace to the key of the text of the price.';
 comment on column private.property_cards.up_to_block is
-  'From the opening brace to the key of the block.';
+  'From what follows the text of the price to the key of the block.';
 comment on column private.property_cards.location is
   'From the value of the block to that of the location, as everybody sees them.';
 comment on column private.property_cards.owner_location is

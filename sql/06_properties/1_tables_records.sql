@@ -9,6 +9,12 @@ create table private.listed_records (
   owner_identity_id uuid not null,
   ref_no bigint not null,
   drop_until timestamptz,
+  up_to_price_label text not null,
+  price_label text not null,
+  price_label_en text not null,
+  up_to_terms text not null,
+  terms text not null,
+  terms_en text,
   up_to_media text not null,
   media text not null,
   up_to_owner_name text not null,
@@ -22,6 +28,11 @@ comment on table private.listed_records is
   'The records of listed properties as others see them, in pieces of JSON text that '
   'private.listed_record_text puts together. Written by triggers; a property that is not listed '
   'has no row. Goes with the listing.';
+comment on column private.listed_records.up_to_price_label is
+  'From the opening brace to the key priceLabel.';
+comment on column private.listed_records.terms is
+  'From the value of rentConditions to that of additionalExpenses.';
+comment on column private.listed_records.terms_en is 'The same in English, where that differs.';
 comment on column private.listed_records.media is
   'The pictures, with the character 1, which JSON cannot contain, for the address of files.';
 comment on column private.listed_records.up_to_owner_name is

@@ -173,7 +173,8 @@ begin
         or not coalesce(private.is_word('period', term ->> 'period'), false);
       parsed := parsed || jsonb_build_object('amount', amount.clean, 'period', term -> 'period');
     end if;
-    exit when term - array(select jsonb_object_keys(parsed)) <> '{}';
+    -- As records show it besides: what is read can be sent again.
+    exit when term - array(select jsonb_object_keys(parsed)) - left(label, -2) <> '{}';
     clean := clean || jsonb_build_array(parsed);
     problem := null;
   end loop;

@@ -4,17 +4,19 @@
 
 -- These five are of the SQL standard and without a search_path, as private.may_act
 -- (03_accounts/2_rules_access.sql), so that reads inline them.
-create function private.price_label(type text, price private.kwd) returns text
+create function private.price_label(type text, price private.kwd, english boolean) returns text
   language sql
   stable
   parallel safe
   return case
-    when price is null then 'السعر غير معلن'
-    else rtrim(to_char(price, 'FM99,999,999,999,990.999'), '.') || ' د.ك'
-      || case type when 'RENT' then ' / شهرياً' else '' end
+    when price is null then case when english then 'Price not stated' else 'السعر غير معلن' end
+    else rtrim(to_char(price, 'FM99,999,999,999,990.999'), '.')
+      || case when english then ' KWD' else ' د.ك' end
+      || case when type is distinct from 'RENT' then '' when english then ' / month'
+        else ' / شهرياً' end
   end;
 comment on function private.price_label is
-  'The Arabic text of a price; that of a rent says that it is monthly.';
+  'The text of a price in Arabic or English; that of a rent says that it is monthly.';
 
 create function private.price_period(type text) returns text
   language sql
@@ -46,7 +48,36 @@ comment on function private.share_url_json is
   'The address at which a listing is passed on, as JSON, by the setting share_url as JSON: a template '
   'or null.';
 
-create function private.property_records(property_ids uuid[], viewer_identity_id uuid)
+create function private.worded_terms(terms jsonb, vocabulary text, english boolean) returns jsonb
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  words constant text := case vocabulary when 'expense' then 'label' else 'text' end;
+begin
+  if terms = '[]' then
+    return terms;
+  end if;
+  return (
+    select jsonb_agg(term || jsonb_build_object(
+      words, coalesce(vocabularies.text_en, term ->> (words || 'Ar'))) order by ordinal)
+    from jsonb_array_elements(terms) with ordinality as listed (term, ordinal)
+    -- Words of the owner's own are shown as they are.
+    left join public.vocabularies on english
+      and vocabularies.vocabulary = worded_terms.vocabulary
+      and vocabularies.code = term ->> 'code'
+      and vocabularies.text_ar = term ->> (words || 'Ar')
+  );
+end
+$$;
+comment on function private.worded_terms is
+  'Conditions of a rent with text, or expenses (vocabulary expense) with label: in the owner''s own '
+  'words, else those of the code in Arabic or English.';
+
+create function private.property_records(
+  property_ids uuid[], viewer_identity_id uuid, english boolean default private.in_english()
+)
   returns table (ordinal bigint, id uuid, record json)
   language plpgsql
   stable
@@ -79,13 +110,15 @@ begin
           properties.description_en as "descriptionEn",
           properties.price,
           private.price_period(properties.type) as "pricePeriod",
-          private.price_label(properties.type, properties.price) as "priceLabel",
+          private.price_label(properties.type, properties.price, english) as "priceLabel",
           properties.is_negotiable as "isNegotiable",
           properties.property_income as "propertyIncome",
           properties.request_year as "requestYear",
           properties.required_year as "requiredYear",
-          properties.rent_conditions as "rentConditions",
-          properties.additional_expenses as "additionalExpenses",
+          private.worded_terms(properties.rent_conditions, 'rent_condition', english)
+            as "rentConditions",
+          private.worded_terms(properties.additional_expenses, 'expense', english)
+            as "additionalExpenses",
           properties.land_area_m2 as "landAreaM2",
           properties.built_area_m2 as "builtAreaM2",
           properties.bedrooms,
@@ -196,8 +229,8 @@ begin
 end
 $$;
 comment on function private.property_records is
-  'Records of listings, in the order of the ids. Its caller has checked that the viewer (null for '
-  'a guest) may see them.';
+  'Records of listings in the caller''s language, in the order of the ids. Its caller has checked that '
+  'the viewer (null for a guest) may see them.';
 
 create function private.property_record(property_id uuid, viewer_identity_id uuid) returns json
   language plpgsql

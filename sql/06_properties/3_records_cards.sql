@@ -80,8 +80,8 @@ begin
   card.owner_identity_id := property.owner_identity_id;
   card.drop_pct := property.drop_pct;
   card.drop_until := property.drop_until;
-  card.up_to_block := (
-    select left(to_json(shown)::text, -1) || ',"block":' from (
+  card.up_to_price_label := (
+    select left(to_json(shown)::text, -1) || ',"priceLabel":' from (
       select
         property.id,
         'KW-' || property.ref_no as "refNo",
@@ -91,8 +91,14 @@ begin
         property.title_ar as "titleAr",
         property.title_en as "titleEn",
         property.price,
-        private.price_period(property.type) as "pricePeriod",
-        private.price_label(property.type, property.price) as "priceLabel",
+        private.price_period(property.type) as "pricePeriod"
+    ) as shown
+  );
+  card.price_label := to_json(private.price_label(property.type, property.price, false));
+  card.price_label_en := to_json(private.price_label(property.type, property.price, true));
+  card.up_to_block := (
+    select ',' || substr(left(to_json(shown)::text, -1), 2) || ',"block":' from (
+      select
         property.is_negotiable as "isNegotiable",
         property.request_year as "requestYear",
         property.required_year as "requiredYear",
@@ -137,11 +143,15 @@ comment on function private.property_card is
 -- Without a search_path, as private.may_act (03_accounts/2_rules_access.sql), so that pages inline
 -- it.
 create function private.card_text(
-  card private.property_cards, is_favorite boolean, viewer_identity_id uuid, files_url text
+  card private.property_cards, is_favorite boolean, viewer_identity_id uuid, files_url text,
+  english boolean
 ) returns text
   language sql
   stable
-  return (card_text.card).up_to_block
+  return (card_text.card).up_to_price_label
+    || case when card_text.english then (card_text.card).price_label_en
+      else (card_text.card).price_label end
+    || (card_text.card).up_to_block
     || case when (card_text.card).owner_identity_id = card_text.viewer_identity_id
       then coalesce((card_text.card).owner_location, (card_text.card).location)
       else (card_text.card).location
@@ -205,7 +215,8 @@ begin
             and favorites.property_id = any (property_ids)
         )),
         list_items.viewer_identity_id,
-        (select settings.value #>> '{}' from private.settings where settings.name = 'files_url')
+        (select settings.value #>> '{}' from private.settings where settings.name = 'files_url'),
+        private.in_english()
       ), ',' order by requested.ordinal), '') || ']'
     from unnest(property_ids) with ordinality as requested (id, ordinal)
     join private.property_cards on property_cards.property_id = requested.id

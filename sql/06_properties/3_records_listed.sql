@@ -19,28 +19,44 @@ declare
 begin
   -- A key with its quotes stands in no text, where quotes are escaped.
   pieces := string_to_array(
-    replace(replace(replace(replace(replace(replace(replace(replace(replace(
-      private.property_record(property.id, null)::text,
+    replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(
+      replace(
+      -- Whoever writes it may read English.
+      (select records.record::text from private.property_records(array[property.id], null, false)
+        as records),
+      '"priceLabel":', '"priceLabel":' || cut), ',"isNegotiable":', cut || ',"isNegotiable":'),
+      '"rentConditions":', '"rentConditions":' || cut),
+      ',"landAreaM2":', cut || ',"landAreaM2":'),
       ',"media":', ',"media":' || cut), ',"owner":', cut || ',"owner":'),
       '"displayName":', '"displayName":' || cut), ',"verified":', cut || ',"verified":'),
       ',"isFavorite":', ',"isFavorite":' || cut), ',"createdAt":', cut || ',"createdAt":'),
       ',"deal":', ',"deal":' || cut), ',"shareUrl":', cut || ',"shareUrl":'),
       ',"statusReason":', cut || ',"statusReason":'),
     cut);
-  if cardinality(pieces) <> 10 then
+  if cardinality(pieces) <> 14 then
     raise exception 'the record of % falls into % pieces', property.id, cardinality(pieces);
   end if;
   kept.property_id := property.id;
   kept.owner_identity_id := property.owner_identity_id;
   kept.ref_no := property.ref_no;
   kept.drop_until := property.drop_until;
-  kept.up_to_media := pieces[1];
-  kept.media := replace(pieces[2], '"url":"' || files_url, '"url":"' || cut);
-  kept.up_to_owner_name := pieces[3];
-  kept.up_to_favorite := pieces[5];
-  kept.up_to_deal := pieces[7];
-  kept.deal := pieces[8];
-  kept.after_deal := pieces[10];
+  kept.up_to_price_label := pieces[1];
+  kept.price_label := pieces[2];
+  kept.price_label_en := to_json(private.price_label(property.type, property.price, true));
+  kept.up_to_terms := pieces[3];
+  kept.terms := pieces[4];
+  kept.terms_en := nullif(
+    private.worded_terms(property.rent_conditions, 'rent_condition', true)::text
+      || ',"additionalExpenses":'
+      || private.worded_terms(property.additional_expenses, 'expense', true)::text,
+    kept.terms);
+  kept.up_to_media := pieces[5];
+  kept.media := replace(pieces[6], '"url":"' || files_url, '"url":"' || cut);
+  kept.up_to_owner_name := pieces[7];
+  kept.up_to_favorite := pieces[9];
+  kept.up_to_deal := pieces[11];
+  kept.deal := pieces[12];
+  kept.after_deal := pieces[14];
   kept.owner_name := private.owner_name_text(property.owner_identity_id);
   return kept;
 end
@@ -52,11 +68,18 @@ comment on function private.listed_record is
 -- it.
 create function private.listed_record_text(
   kept private.listed_records, is_favorite boolean, counters private.property_counters,
-  share_template text
+  share_template text, english boolean
 ) returns text
   language sql
   stable
-  return (listed_record_text.kept).up_to_media
+  return (listed_record_text.kept).up_to_price_label
+    || case when listed_record_text.english then (listed_record_text.kept).price_label_en
+      else (listed_record_text.kept).price_label end
+    || (listed_record_text.kept).up_to_terms
+    || coalesce(
+      case when listed_record_text.english then (listed_record_text.kept).terms_en end,
+      (listed_record_text.kept).terms)
+    || (listed_record_text.kept).up_to_media
     || (listed_record_text.kept).media
     || (listed_record_text.kept).up_to_owner_name
     || (listed_record_text.kept).owner_name

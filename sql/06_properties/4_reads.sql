@@ -14,7 +14,8 @@ begin
   -- What has a kept record is listed. Its owner sees more than others do.
   select private.listed_record_text(
     listed_records, favorites.property_id is not null, property_counters,
-    (select settings.value::text from private.settings where settings.name = 'share_url'))
+    (select settings.value::text from private.settings where settings.name = 'share_url'),
+    private.in_english())
   into record
   from private.listed_records
   left join public.favorites

@@ -20,7 +20,9 @@ begin
   where properties.id = any (property_ids) and properties.listed
   on conflict (property_id) do update
   set drop_pct = excluded.drop_pct, drop_until = excluded.drop_until,
-      up_to_block = excluded.up_to_block, location = excluded.location,
+      up_to_price_label = excluded.up_to_price_label, price_label = excluded.price_label,
+      price_label_en = excluded.price_label_en, up_to_block = excluded.up_to_block,
+      location = excluded.location,
       owner_location = excluded.owner_location, picture = excluded.picture,
       up_to_owner_name = excluded.up_to_owner_name, up_to_favorite = excluded.up_to_favorite,
       after_drop = excluded.after_drop, owner_name = excluded.owner_name;

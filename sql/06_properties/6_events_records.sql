@@ -17,7 +17,11 @@ begin
   cross join lateral private.listed_record(properties) as kept
   where properties.id = any (property_ids) and properties.listed
   on conflict (property_id) do update
-  set ref_no = excluded.ref_no, drop_until = excluded.drop_until, up_to_media = excluded.up_to_media, media = excluded.media,
+  set ref_no = excluded.ref_no, drop_until = excluded.drop_until,
+      up_to_price_label = excluded.up_to_price_label, price_label = excluded.price_label,
+      price_label_en = excluded.price_label_en, up_to_terms = excluded.up_to_terms,
+      terms = excluded.terms, terms_en = excluded.terms_en, up_to_media = excluded.up_to_media,
+      media = excluded.media,
       up_to_owner_name = excluded.up_to_owner_name, up_to_favorite = excluded.up_to_favorite,
       up_to_deal = excluded.up_to_deal, deal = excluded.deal, after_deal = excluded.after_deal,
       owner_name = excluded.owner_name;

@@ -32,7 +32,8 @@ as $$
 begin
   if property.listed or property.status = 'active' and property.owner_identity_id = owner_id then
     return (
-      select private.card_text(card, true, owner_id, private.setting('files_url') #>> '{}')
+      select private.card_text(
+        card, true, owner_id, private.setting('files_url') #>> '{}', private.in_english())
       from private.property_card(property) as card
     );
   end if;
@@ -86,7 +87,7 @@ begin
       case when property_cards.property_id is not null
         then private.card_text(property_cards, true, owner_id, (
           select settings.value #>> '{}' from private.settings where settings.name = 'files_url'
-        ))
+        ), private.in_english())
         else private.favorite_without_card(properties, owner_id)
       end as item
     from public.favorites

@@ -174,7 +174,8 @@ begin
               and favorites.property_id = any (property_ids)
           )),
           viewer_id,
-          (select settings.value #>> '{}' from private.settings where settings.name = 'files_url')
+          (select settings.value #>> '{}' from private.settings where settings.name = 'files_url'),
+          private.in_english()
         ), '"kind":', '"kind":"property","propertyKind":')
     from unnest(property_ids, property_slots) as slots (property_id, slot)
     join private.property_cards on property_cards.property_id = slots.property_id;

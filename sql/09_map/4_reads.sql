@@ -90,6 +90,7 @@ create function private.map_points(
   set search_path = ''
 as $$
 declare
+  english constant boolean := private.in_english();
   newest constant uuid[] := (
     private.find_listings(null, 'newest', wanted, words, null, null, null, null, 501)).ids;
 begin
@@ -101,7 +102,7 @@ begin
       'type', shown.type,
       'kind', shown.kind,
       'price', shown.price,
-      'priceLabel', private.price_label(shown.type, shown.price)
+      'priceLabel', private.price_label(shown.type, shown.price, english)
     ) order by shown.published_at desc, shown.property_id desc), '[]')
     from private.search_documents as shown
     where shown.property_id = any (newest[:500])

@@ -57,26 +57,39 @@ end
 $$;
 comment on function private.message_json is 'A message; the same for both participants.';
 
-create function private.message_preview(message public.messages) returns text
+create function private.message_preview(message public.messages, reader_account_id uuid)
+  returns text
   language plpgsql
-  immutable
+  stable
+  security definer -- reads the language of the other side
   set search_path = ''
 as $$
+declare
+  english boolean;
 begin
+  if message.hidden_at is null and message.type in ('text', 'image') and message.body <> '' then
+    return left(message.body, 100);
+  end if;
+  english := case when reader_account_id is null then private.in_english() else exists (
+    select from public.accounts
+    where accounts.id = reader_account_id and accounts.language = 'en'
+  ) end;
   return case case when message.hidden_at is null then message.type else 'hidden' end
-    when 'hidden' then 'رسالة محجوبة'
-    when 'text' then left(message.body, 100)
-    when 'image' then coalesce(nullif(left(message.body, 100), ''), 'صورة')
-    when 'location' then 'موقع'
-    else 'إعلان'
+    when 'hidden' then case when english then 'Hidden message' else 'رسالة محجوبة' end
+    when 'text' then ''
+    when 'image' then case when english then 'Picture' else 'صورة' end
+    when 'location' then case when english then 'Location' else 'موقع' end
+    else case when english then 'Listing' else 'إعلان' end
   end;
 end
 $$;
 comment on function private.message_preview is
   'The beginning of a message for a list, 100 characters; of what has no text, or a hidden one, its '
-  'kind in Arabic.';
+  'kind: in an event in the language of the account that it goes to, else (null) in the caller''s.';
 
-create function private.message_summary(message public.messages, identity_id uuid) returns jsonb
+create function private.message_summary(
+  message public.messages, identity_id uuid, reader_account_id uuid default null
+) returns jsonb
   language plpgsql
   stable
   set search_path = ''
@@ -86,7 +99,7 @@ begin
     'id', message.id,
     'seq', message.seq,
     'type', message.type,
-    'preview', private.message_preview(message),
+    'preview', private.message_preview(message, reader_account_id),
     'mine', message.sender_identity_id = message_summary.identity_id,
     'createdAt', message.created_at
   ) || case when message.hidden_at is null then '{}' else '{"hidden": true}'::jsonb end;
@@ -95,7 +108,9 @@ $$;
 comment on function private.message_summary is
   'A message as one participant''s list of conversations shows it.';
 
-create function private.last_message_json(conversation_id uuid, identity_id uuid) returns jsonb
+create function private.last_message_json(
+  conversation_id uuid, identity_id uuid, reader_account_id uuid default null
+) returns jsonb
   language plpgsql
   stable
   security definer -- reads messages; who may was decided before
@@ -103,7 +118,7 @@ create function private.last_message_json(conversation_id uuid, identity_id uuid
 as $$
 begin
   return (
-    select private.message_summary(messages, last_message_json.identity_id)
+    select private.message_summary(messages, last_message_json.identity_id, reader_account_id)
     from public.messages
     where messages.conversation_id = last_message_json.conversation_id
     order by messages.seq desc
@@ -123,8 +138,8 @@ as $$
 begin
   return jsonb_build_object(
     'conversationId', participant.conversation_id,
-    'lastMessage',
-      private.last_message_json(participant.conversation_id, participant.identity_id),
+    'lastMessage', private.last_message_json(
+      participant.conversation_id, participant.identity_id, participant.account_id),
     'unread', participant.unread,
     'muted', participant.muted,
     'archived', participant.archived,
@@ -149,7 +164,8 @@ begin
       'id', properties.id,
       'titleAr', properties.title_ar,
       'type', properties.type,
-      'priceLabel', private.price_label(properties.type, properties.price),
+      'priceLabel',
+        private.price_label(properties.type, properties.price, private.in_english()),
       'status', properties.status
     )
     from public.properties

@@ -79,7 +79,10 @@ begin
       'message', delivery.message_json,
       'conversation', jsonb_build_object(
         'id', (delivery.message).conversation_id,
-        'lastMessage', delivery.summary || sides.whose,
+        'lastMessage', delivery.summary || sides.whose || case
+          when (delivery.message).type = 'text' then '{}'
+          else jsonb_build_object(
+            'preview', private.message_preview(delivery.message, sides.account_id)) end,
         'unread', sides.unread,
         'muted', sides.muted,
         'archived', sides.archived,
@@ -94,14 +97,16 @@ begin
     offset 0 -- once for both
   ) as delivery
   cross join lateral (values
-    (gen_random_uuid(), (delivery.ends).sender_id, (delivery.ends).sender_topic::text,
+    (gen_random_uuid(), (delivery.ends).sender_id, (delivery.ends).sender_account_id,
+      (delivery.ends).sender_topic::text,
       (delivery.ends).sender_unread, (delivery.ends).sender_muted, false, jsonb '{"mine": true}',
       jsonb '{}'),
-    (gen_random_uuid(), (delivery.ends).reader_id, (delivery.ends).reader_topic::text,
+    (gen_random_uuid(), (delivery.ends).reader_id, (delivery.ends).reader_account_id,
+      (delivery.ends).reader_topic::text,
       (delivery.ends).reader_unread + 1, (delivery.ends).muted, (delivery.ends).reader_archived,
       jsonb '{"mine": false}',
       jsonb_strip_nulls(jsonb_build_object('notificationId', notification_ids[delivery.nth])))
-  ) as sides (id, identity_id, topic, unread, muted, archived, whose, notification);
+  ) as sides (id, identity_id, account_id, topic, unread, muted, archived, whose, notification);
 exception
   -- As there: an event is a hint. Who misses it finds the message in the history.
   when check_violation then null; -- no partition: for three days nobody has joined, nobody hears

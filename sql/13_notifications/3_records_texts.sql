@@ -109,15 +109,3 @@ begin
 end
 $$;
 comment on function private.kwd_text is 'An amount as receipts write it: 1,250.000.';
-
-create function private.price_text_en(type text, price numeric) returns text
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-begin
-  return rtrim(to_char(price, 'FM99,999,999,990.999'), '.') || ' KWD'
-    || case type when 'RENT' then ' a month' else '' end;
-end
-$$;
-comment on function private.price_text_en is 'The English counterpart of private.price_label.';

@@ -36,11 +36,11 @@ begin
       texts.title_ar := 'انخفض سعر عقار في مفضلتك';
       texts.title_en := 'Lower price on a saved property';
       texts.body_ar := format('انخفض سعر %s من %s إلى %s', name_ar,
-        private.price_label(details ->> 'type', (details ->> 'before')::numeric),
-        private.price_label(details ->> 'type', (details ->> 'price')::numeric));
+        private.price_label(details ->> 'type', (details ->> 'before')::numeric, false),
+        private.price_label(details ->> 'type', (details ->> 'price')::numeric, false));
       texts.body_en := format('%s went from %s to %s', name_en,
-        private.price_text_en(details ->> 'type', (details ->> 'before')::numeric),
-        private.price_text_en(details ->> 'type', (details ->> 'price')::numeric));
+        private.price_label(details ->> 'type', (details ->> 'before')::numeric, true),
+        private.price_label(details ->> 'type', (details ->> 'price')::numeric, true));
     when 'favorite_unavailable' then
       texts.title_ar := 'عقار في مفضلتك لم يعد متاحاً';
       texts.title_en := 'A saved property is no longer available';

@@ -138,9 +138,10 @@ test('a term without a text of its own reads as in the vocabulary', async () => 
     rentConditions: [{ code: 'families_only' }],
     additionalExpenses: [{ code: 'guard', amount: 0, period: 'year', labelAr: null }],
   })
-  expect(rentConditions).toEqual([{ code: 'families_only', textAr: 'للعائلات فقط' }])
+  const [text, label] = ['للعائلات فقط', 'حارس']
+  expect(rentConditions).toEqual([{ code: 'families_only', textAr: text, text }])
   expect(additionalExpenses)
-    .toEqual([{ code: 'guard', labelAr: 'حارس', amount: 0, period: 'year' }])
+    .toEqual([{ code: 'guard', labelAr: label, label, amount: 0, period: 'year' }])
 })
 
 test('an area names its governorate, and one of another governorate is refused', async () => {

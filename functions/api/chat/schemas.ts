@@ -35,7 +35,10 @@ const LastMessage = schemaOf<MessageSummary>()(z.object({
   id: z.uuid(),
   seq: z.int().min(1).describe('Its number in the conversation.'),
   type: messageType,
-  preview: z.string().describe('The beginning of its text, or its kind in Arabic.'),
+  preview: z.string().describe(
+    'The beginning of its text, or its kind in words: of an answer in the language of ' +
+      'Accept-Language, of an event in that of the account.',
+  ),
   mine: z.boolean().describe('Whether this side sent it.'),
   hidden,
   createdAt: Time,

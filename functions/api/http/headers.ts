@@ -7,7 +7,9 @@ export const requestHeaders = {
   AcceptLanguage: {
     name: 'Accept-Language',
     in: 'header',
-    description: 'The language of error messages: English where `en` is preferred, else Arabic.',
+    description:
+      'The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English ' +
+      'where `en` is preferred, else Arabic.',
     schema: { type: 'string' },
     example: 'en',
   },

@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
 import { clientAddress } from '../../_shared/client-address.ts'
 import type { ApiEnv } from '../../_shared/context.ts'
+import { prefersEnglish } from '../../_shared/error-body.ts'
 import { callerOf } from '../../_shared/tokens.ts'
 
 export const apiVersion = '2026-11-01'
@@ -17,7 +18,7 @@ export const logRequest: MiddlewareHandler<ApiEnv> = async (c, next) => {
     'X-Api-Version': apiVersion,
     'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'private, no-store',
-    'Vary': 'Authorization, Origin',
+    'Vary': 'Authorization, Origin, Accept-Language',
   })
   await next()
   console.log(JSON.stringify({
@@ -33,10 +34,11 @@ export const logRequest: MiddlewareHandler<ApiEnv> = async (c, next) => {
   }))
 }
 
-/** Who is calling, and from where. The token is verified here; what it is worth the database says. */
+/** Who is calling, from where, in which language. The token is verified here; what it is worth the database says. */
 export const authenticate: MiddlewareHandler<ApiEnv> = async (c, next) => {
   const caller = await callerOf(c.req.header('authorization'))
   c.set('caller', caller)
+  c.set('english', prefersEnglish(c.req.header('accept-language')))
   c.set('address', clientAddress(c.req.header('x-forwarded-for')))
   if (caller.ignored) c.get('headers')['X-Auth-Ignored'] = '1'
   await next()

@@ -17,7 +17,7 @@ const queue = (slots: Queue['slots']): Queue => ({ slots, taken: 0, waiting: [] 
 const atPrimary = queue(() => Math.max(1, Math.floor(env.databasePool / 2)))
 const atReplicas = queue(replicaSlots)
 
-/** What guests are asking at the moment, by path and query. */
+/** What guests are asking at the moment, by language, path and query. */
 const inFlight = new Map<string, Promise<string>>()
 
 /**
@@ -30,7 +30,7 @@ export async function inSearchQueue(
 ): Promise<string> {
   const { url, method } = c.req
   if (c.get('caller').role !== 'anon' || method === 'POST') return await withSlot(c, work)
-  const question = url.slice(url.indexOf('/', 8))
+  const question = (c.get('english') ? 'en ' : '') + url.slice(url.indexOf('/', 8))
   let answer = inFlight.get(question)
   if (!answer) {
     answer = withSlot(c, work).finally(() => inFlight.delete(question))

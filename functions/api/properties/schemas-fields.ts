@@ -74,6 +74,7 @@ const RentCondition = z
   .strictObject({
     code: code.describe(codeOf('rentCondition')),
     textAr: maybe(line(1, 300)).describe('In the words of the owner; else the text of the code.'),
+    text: z.string().optional().describe('As records show it; it changes nothing.'),
   })
   .openapi('RentConditionInput', { description: 'Something that the owner asks of tenants.' })
 
@@ -81,6 +82,7 @@ const Expense = z
   .strictObject({
     code: code.describe(codeOf('expense')),
     labelAr: maybe(line(1, 300)).describe('In the words of the owner; else the text of the code.'),
+    label: z.string().optional().describe('As records show it; it changes nothing.'),
     amount: price(0),
     period: z.enum(['month', 'year', 'once']).describe('How often it is paid.'),
   })

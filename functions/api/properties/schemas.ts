@@ -61,11 +61,13 @@ const rooms = Count.max(100)
 const RentCondition = z.object({
   code: z.string().describe(codeOf('rentCondition')),
   textAr: z.string().describe('The condition in Arabic, in the words of the owner or of the code.'),
+  text: z.string().describe('The owner’s own words, else those of the code by Accept-Language.'),
 })
 
 const Expense = z.object({
   code: z.string().describe(codeOf('expense')),
   labelAr: z.string().describe('Its name in Arabic, in the words of the owner or of the code.'),
+  label: z.string().describe('The owner’s own words, else those of the code by Accept-Language.'),
   amount: Money,
   period: z.enum(['month', 'year', 'once']).describe('How often it is paid.'),
 })
@@ -131,7 +133,9 @@ export const Property = z
     pricePeriod: z.enum(['month', 'once']).nullable().describe(
       'What the price is for: `month` of RENT, `once` of SALE, null of EXCHANGE.',
     ),
-    priceLabel: z.string().describe('The Arabic text of the price, to be shown as it is.').openapi({
+    priceLabel: z.string().describe(
+      'The text of the price in the language of Accept-Language, to be shown as it is.',
+    ).openapi({
       example: '650 د.ك / شهرياً',
     }),
     isNegotiable: z.boolean().describe('Whether the price can be negotiated.'),
