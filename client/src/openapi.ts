@@ -4112,6 +4112,11 @@ export interface components {
             /** @description The same password; need not be sent. */
             confirmPassword?: string;
             fullName?: string;
+            /**
+             * @description Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, or where that is not configured: a plain one.
+             * @enum {string}
+             */
+            smsFor?: "android" | "web";
         };
         /** @description The tokens of a sign-in, and who has signed in. */
         Session: {
@@ -7233,6 +7238,11 @@ export interface components {
              * @description The registration that it is for.
              */
             registrationId?: string;
+            /**
+             * @description Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, or where that is not configured: a plain one.
+             * @enum {string}
+             */
+            smsFor?: "android" | "web";
         };
         LoginBody: {
             /**
@@ -7280,6 +7290,11 @@ export interface components {
              * @example 51234567
              */
             identifier: string;
+            /**
+             * @description Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, or where that is not configured: a plain one.
+             * @enum {string}
+             */
+            smsFor?: "android" | "web";
         };
         ResetPasswordBody: {
             /**
@@ -7321,6 +7336,11 @@ export interface components {
              * @example 042913
              */
             code?: string;
+            /**
+             * @description Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, or where that is not configured: a plain one.
+             * @enum {string}
+             */
+            smsFor?: "android" | "web";
         };
         RemovePhoneBody: {
             /** @description The password of the account. */
@@ -7344,6 +7364,11 @@ export interface components {
              * @example 042913
              */
             code?: string;
+            /**
+             * @description Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, or where that is not configured: a plain one.
+             * @enum {string}
+             */
+            smsFor?: "android" | "web";
         };
         VerifyPhoneChangeBody: {
             /**

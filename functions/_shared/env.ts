@@ -74,6 +74,8 @@ export const env = {
   filesUrl: address('FILES_URL', `${supabaseUrl}/storage/v1/object/public`),
   shareUrl: setting('SHARE_URL'),
   pictureUrl: setting('PICTURE_URL'),
+  smsAndroidHash: setting('SMS_ANDROID_HASH'),
+  smsAutofillDomain: setting('SMS_AUTOFILL_DOMAIN'),
   issuer: text('AUTH_ISSUER', `${supabaseUrl}/auth/v1`),
   /** What the functions authenticate with. */
   secretKey: secretKeys[0],

@@ -91,6 +91,22 @@ export const clientIds: Kind = {
   list: true,
 }
 
+/** How long a domain may be in an SMS in Arabic, whose one part has 70 characters, with the longest text. */
+const domainLength = 25
+
+export const autofillDomain: Kind = {
+  says:
+    `a domain as your.site, without https://, of at most ${domainLength} characters: a code with a ` +
+    'longer one would not fit one SMS',
+  fits: (value) =>
+    value.length <= domainLength && /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/.test(value),
+}
+
+export const appHash: Kind = {
+  says: 'the 11 characters by which Android knows the app',
+  fits: (value) => /^[A-Za-z0-9+/]{11}$/.test(value),
+}
+
 export const mailAddress: Kind = {
   says: 'an address as codes@your.site, or a name with one: Your Site <codes@your.site>',
   fits: (value) =>

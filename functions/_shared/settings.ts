@@ -219,6 +219,18 @@ const declared = {
   SMS_PASSWORD: { about: 'kwtSMS.', secret: true },
   SMS_APP_SID: { about: 'Unifonic.', secret: true },
   SMS_SENDER: { about: 'The name or number that an SMS comes from.' },
+  SMS_ANDROID_HASH: {
+    about:
+      'The hash of the Android app (SMS Retriever): a code asked for with `smsFor: "android"` ends ' +
+      'with it, and the app reads it.',
+    is: a.appHash,
+  },
+  SMS_AUTOFILL_DOMAIN: {
+    about:
+      'The domain of the web app: a code asked for with `smsFor: "web"` ends with `@domain #code`, and ' +
+      'browsers of that domain offer it.',
+    is: a.autofillDomain,
+  },
   MAIL_PROVIDER: {
     about: '`resend` or `postmark`, with `MAIL_API_KEY` and `MAIL_FROM`.',
     is: a.oneOf(...Object.keys(providerSettings.MAIL_PROVIDER)),

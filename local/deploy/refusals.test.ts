@@ -122,6 +122,17 @@ describe('nothing is sent', () => {
       'PICTURE_URL must be an',
     ],
     ['pictures in clear', { PICTURE_URL: 'http://your.site/{w}/{path}' }, 'PICTURE_URL must be an'],
+    ['an app', { SMS_ANDROID_HASH: 'FA+9qCX9VS' }, 'SMS_ANDROID_HASH must be the 11 characters'],
+    [
+      'a site',
+      { SMS_AUTOFILL_DOMAIN: 'https://your.site' },
+      'SMS_AUTOFILL_DOMAIN must be a domain',
+    ],
+    [
+      'a domain with which a code takes two SMS',
+      { SMS_AUTOFILL_DOMAIN: 'a-long-market.kuwait.example'.slice(-26) },
+      'SMS_AUTOFILL_DOMAIN must be a domain as your.site, without https://, of at most 25',
+    ],
     ['an API in clear', { API_URL: 'http://your.site/api' }, 'API_URL must begin with https://'],
     ['an API here', { API_URL: 'https://localhost/api' }, 'API_URL must begin with https://'],
     ['a number', { READ_RATE: 'many' }, 'READ_RATE must be a whole number, 0 or more'],

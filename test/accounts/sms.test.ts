@@ -128,6 +128,8 @@ describe('with an SMS provider', () => {
     SMS_ACCOUNT_SID: 'AC1',
     SMS_AUTH_TOKEN: 'token-of-the-provider',
     SMS_SENDER: 'Dar\nKuwait {code}',
+    SMS_ANDROID_HASH: 'FA+9qCX9VSu',
+    SMS_AUTOFILL_DOMAIN: 'my.longest-market.example',
   }
 
   beforeAll(async () => {
@@ -177,6 +179,45 @@ describe('with an SMS provider', () => {
     }
     expect(await inboxOf(phone)).toEqual([])
     expect((await live.get('/health')).body.sms).toBe('live')
+  })
+
+  test.each([
+    ['android', /\nFA\+9qCX9VSu$/],
+    ['web', /: ([0-9]{6})\n@my\.longest-market\.example #\1$/],
+  ])('SMS-05 a code asked for on %s is read by itself, in one part', async (smsFor, ending) => {
+    if (!variable('LOCAL_STACK')) return
+    const [phone, next] = [newPhone(), newPhone()]
+    const password = randomUUID()
+    /** What the act sends there. */
+    const sentTo = async (number: string, path: string, body: object, token?: string) => {
+      await ageCodes(number, 60)
+      const before = to(number).length
+      const { status } = await live.post(path, { ...body, smsFor }, {
+        ...(token && { authorization: `Bearer ${token}` }),
+      })
+      expect([201, 202]).toContain(status)
+      await expect.poll(() => to(number).length).toBe(before + 1)
+      return to(number).at(-1)!.body
+    }
+    const identifier = phone
+    const texts = [await sentTo(phone, '/auth/register', { identifier, password })]
+    const { body: { accessToken } } = await live.post('/auth/register/verify-otp', {
+      identifier,
+      code: codeTo(phone),
+    })
+    for (const purpose of ['delete', 'change']) {
+      texts.push(await sentTo(phone, '/auth/otp/resend', { identifier, purpose }, accessToken))
+    }
+    texts.push(await sentTo(phone, '/auth/password/forgot', { identifier }))
+    const change = { phone: next, currentPassword: password }
+    texts.push(await sentTo(next, '/auth/me/phone', change, accessToken))
+
+    for (const text of texts) {
+      expect(text).toMatch(ending)
+      expect(text).not.toContain('دقائق')
+      expect(text.length).toBeLessThanOrEqual(70)
+    }
+    expect(new Set(texts.map((text) => text.split(':')[0])).size).toBe(5)
   })
 
   const failures: [what: string, answer: Answer][] = [

@@ -1,4 +1,5 @@
 /** One-time codes: requested, written and sent. */
+import { z } from '@hono/zod-openapi'
 import { alarm } from '../../_shared/alarms.ts'
 import { inBackground } from '../../_shared/background.ts'
 import type { ApiContext } from '../../_shared/context.ts'
@@ -9,20 +10,34 @@ import type { Identifier } from '../../_shared/identifiers.ts'
 import { deliver, mailWorks, smsState } from '../../_shared/messages.ts'
 import { type MaybeError, Refusal } from '../../_shared/refusal.ts'
 
-// One part of an SMS in Arabic is 70 characters; nothing of a request gets into the text.
+// One part of an SMS in Arabic is 70 characters (setting-kinds.ts counts on that); nothing of a
+// request gets into the text.
 const texts: Record<CodePurpose, string> = {
   register: 'رمز التحقق لتفعيل حسابك',
   reset: 'رمز إعادة تعيين كلمة المرور',
   delete: 'رمز تأكيد حذف الحساب',
-  change: 'رمز تغيير الهاتف أو البريد في حسابك',
-  prove: 'رمز تأكيد رقمك أو بريدك الجديد',
+  change: 'رمز تغيير رقمك أو بريدك',
+  prove: 'رمز تأكيد رقمك أو بريدك',
 }
 
-/** A code to be sent; it expires in so many seconds. */
-type NewCode = { purpose: CodePurpose; code: string; expiresIn: number }
+/** What reads the code of an SMS by itself, wherever one is asked for. */
+export const smsFor = z.enum(['android', 'web']).optional().describe(
+  'Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, or ' +
+    'where that is not configured: a plain one.',
+)
+export type SmsFor = z.infer<typeof smsFor>
 
-const messageOf = ({ purpose, code, expiresIn }: NewCode) =>
-  `${texts[purpose]}: ${code}\nصالح لمدة ${expiresIn / 60} دقائق`
+/** A code to be sent; it expires in so many seconds. */
+type NewCode = { purpose: CodePurpose; code: string; expiresIn: number; smsFor?: SmsFor }
+
+function lastLine({ kind }: Identifier, { code, expiresIn, smsFor }: NewCode): string {
+  const { smsAndroidHash, smsAutofillDomain } = env
+  if (kind === 'phone' && smsFor === 'android' && smsAndroidHash) return smsAndroidHash
+  if (kind === 'phone' && smsFor === 'web' && smsAutofillDomain) {
+    return `@${smsAutofillDomain} #${code}`
+  }
+  return `صالح لمدة ${expiresIn / 60} دقائق`
+}
 
 /** Before a code is made: 503 where an SMS could not be sent in production. */
 export function requireSms({ kind }: Identifier) {
@@ -37,7 +52,9 @@ export function requireSending(identifier: Identifier) {
 
 /** Sends a code within four seconds, and never a second time: 502 sms_send_failed. */
 export async function sendCode(identifier: Identifier, made: NewCode) {
-  const message = { subject: 'رمز التحقق', text: messageOf(made), code: made.code }
+  const { purpose, code } = made
+  const text = `${texts[purpose]}: ${code}\n${lastLine(identifier, made)}`
+  const message = { subject: 'رمز التحقق', text, code }
   if (!await deliver(identifier, message)) throw new Refusal('sms_send_failed')
 }
 
@@ -76,7 +93,7 @@ export async function requestCode(
   c: ApiContext,
   identifier: Identifier,
   purpose: CodePurpose,
-  registrationId: string | null = null,
+  { smsFor, registrationId = null }: { smsFor?: SmsFor; registrationId?: string | null } = {},
 ): Promise<CodeAnswer> {
   requireSms(identifier)
   const code = newCode()
@@ -88,6 +105,6 @@ export async function requestCode(
     hmac: codeHmac(purpose, identifier.value, code),
   }, c.var.address)
   const { send, expiresIn } = answer
-  if (send) sendCodeLater(identifier, { purpose, code, expiresIn })
+  if (send) sendCodeLater(identifier, { purpose, code, expiresIn, smsFor })
   return answer
 }

@@ -8,7 +8,7 @@ import { mailWorks } from '../../_shared/messages.ts'
 import { invalidField, type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
 import { isDecoy, putContact } from '../../_shared/supabase-auth.ts'
 import { area, body, Count, json, mine, route, send, sendNothing } from '../http/route.ts'
-import { addCode, type CodeAnswer, requireSending, sendCode } from './codes.ts'
+import { addCode, type CodeAnswer, requireSending, sendCode, type SmsFor, smsFor } from './codes.ts'
 import { callerAsUser, type User as Me, verifyOwnCode, verifyPassword } from './reauthenticate.ts'
 import { resendAfter, User } from './schemas.ts'
 
@@ -80,6 +80,7 @@ const beginPhone = route({
       phone: Identifier.refine(({ kind }) => kind === 'phone', { error: 'identifier_invalid' })
         .openapi({ type: 'string', description: 'A Kuwaiti mobile.', example: '51234567' }),
       ...proof,
+      smsFor,
     }).refine(oneProof, oneProofOnly),
   ),
 })
@@ -93,6 +94,7 @@ const beginEmail = route({
       email: Identifier.refine(({ kind }) => kind === 'email', { error: 'identifier_invalid' })
         .openapi({ type: 'string', description: 'An email.', example: 'noura@example.com' }),
       ...proof,
+      smsFor,
     }).refine(oneProof, oneProofOnly),
   ),
 })
@@ -188,7 +190,11 @@ const sessionOf = ({ var: { caller } }: ApiContext) => ({
 
 type Begun = CodeAnswer & { changeId: string; emailLeaves?: true }
 
-async function begin(c: ApiContext, identifier: Identifier, given: Proof) {
+async function begin(
+  c: ApiContext,
+  identifier: Identifier,
+  { smsFor, ...given }: Proof & { smsFor?: SmsFor },
+) {
   if (isDecoy(identifier)) throw invalidField(identifier.kind, 'identifier_invalid')
   const user = await callerAsUser(c)
   requireSending(identifier)
@@ -204,7 +210,7 @@ async function begin(c: ApiContext, identifier: Identifier, given: Proof) {
   }, c.var.address)
   throwIfError(begun)
   const { resendAfter, expiresIn, emailLeaves } = begun
-  await sendCode(identifier, { purpose: 'prove', code, expiresIn })
+  await sendCode(identifier, { purpose: 'prove', code, expiresIn, smsFor })
   return send(c, JSON.stringify({ changeId, resendAfter, expiresIn, emailLeaves }), 202)
 }
 

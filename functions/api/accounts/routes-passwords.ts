@@ -12,7 +12,7 @@ import {
   signIn,
 } from '../../_shared/supabase-auth.ts'
 import { area, body, json, mine, route, send, sendNothing, withoutToken } from '../http/route.ts'
-import { requestCode } from './codes.ts'
+import { requestCode, smsFor } from './codes.ts'
 import { callerAsUser, ofCaller, verifyPassword } from './reauthenticate.ts'
 import { resendAfter } from './schemas.ts'
 
@@ -30,7 +30,7 @@ const forgot = route({
     'whether there is such an account. Go on with `POST /auth/password/reset`, naming `resetId`.',
   errors: ['sms_not_configured', 'rate_limited'],
   unlimited: true,
-  request: body(z.strictObject({ identifier: Identifier })),
+  request: body(z.strictObject({ identifier: Identifier, smsFor })),
   responses: {
     202: json(
       z.object({
@@ -99,8 +99,8 @@ type Verified = MaybeError & { codeId: string; accountId: string | null }
 
 export const passwords = area()
   .openapi(forgot, async (c) => {
-    const { identifier } = c.req.valid('json')
-    const answer = await requestCode(c, identifier, 'reset')
+    const { identifier, smsFor } = c.req.valid('json')
+    const answer = await requestCode(c, identifier, 'reset', { smsFor })
     // Limits of the address and the service are reported; those of the identifier stay silent.
     if (reported.includes(answer.error?.rule ?? '')) throwIfError(answer)
     const { resendAfter, resetId } = answer

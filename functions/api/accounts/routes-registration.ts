@@ -16,7 +16,7 @@ import { type Detail, type MaybeError, Refusal, throwIfError } from '../../_shar
 import { createUser, isDecoy } from '../../_shared/supabase-auth.ts'
 import { validationError } from '../../_shared/validation.ts'
 import { area, body, Count, json, route, send, withoutToken } from '../http/route.ts'
-import { addCode, type CodeAnswer, requestCode, requireSms, sendCode } from './codes.ts'
+import { addCode, type CodeAnswer, requestCode, requireSms, sendCode, smsFor } from './codes.ts'
 import { isReservedName } from './reserved-names.ts'
 import { resendAfter, Session } from './schemas.ts'
 import { openSession } from './session.ts'
@@ -28,6 +28,7 @@ const Registration = z.strictObject({
   password: NewPassword,
   confirmPassword: z.string().optional().describe('The same password; need not be sent.'),
   fullName: PersonName.optional(),
+  smsFor,
 }).refine(({ password, confirmPassword }) => (confirmPassword ?? password) === password, {
   error: 'password_mismatch',
   path: ['confirmPassword'],
@@ -132,6 +133,7 @@ const resend = route({
     identifier: Identifier,
     purpose: z.enum(['register', 'reset', 'delete', 'change']).describe('What the code is for.'),
     registrationId: z.uuid().optional().describe('The registration that it is for.'),
+    smsFor,
   })),
   responses: {
     202: json(
@@ -163,7 +165,10 @@ async function registerEmail(c: ApiContext, { identifier, password, fullName }: 
   }
 }
 
-async function registerPhone(c: ApiContext, { identifier, password, fullName }: Given) {
+async function registerPhone(
+  c: ApiContext,
+  { identifier, password, fullName, smsFor }: Given,
+) {
   requireSms(identifier)
   const phone = identifier.value
   const registrationId = crypto.randomUUID()
@@ -178,7 +183,7 @@ async function registerPhone(c: ApiContext, { identifier, password, fullName }: 
   setRateHeaders(c, answer.rate.split(','))
   throwIfError(answer)
   const { resendAfter, expiresIn } = answer
-  await sendCode(identifier, { purpose: 'register', code, expiresIn })
+  await sendCode(identifier, { purpose: 'register', code, expiresIn, smsFor })
   return { status: 'awaiting_otp', registrationId, otp: { resendAfter, expiresIn } }
 }
 
@@ -247,13 +252,13 @@ registration.openapi(verify, async (c) => {
   return send(c, await openSession(c, identifier, password))
 })
 registration.openapi(resend, async (c) => {
-  const { identifier, purpose, registrationId } = c.req.valid('json')
+  const { identifier, purpose, registrationId, smsFor } = c.req.valid('json')
   if (purpose === 'delete' || purpose === 'change') {
     const { role, ignored } = c.var.caller
     if (role === 'anon') throw new Refusal(ignored ?? 'token_missing')
     await call(c, 'check_session', {})
   }
-  const answer = await requestCode(c, identifier, purpose, registrationId)
+  const answer = await requestCode(c, identifier, purpose, { registrationId, smsFor })
   throwIfError(answer)
   return send(c, JSON.stringify({ resendAfter: answer.resendAfter }), 202)
 })
