@@ -138,7 +138,8 @@ on conflict (id) do update set
 insert into public.wallets (id, part, system_account) values
   ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1001', 'system', 'provider'),
   ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1002', 'system', 'sales'),
-  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1003', 'system', 'adjustments')
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1003', 'system', 'adjustments'),
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1004', 'system', 'payouts')
 on conflict do nothing;
 
 insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, position) values
@@ -321,7 +322,13 @@ from (values
     'nothing: the listing is restored with restore, a message with restore_message, a review by '
     'emptying reviews.hidden_at'),
   ('dismiss', 'report', '', 'reason,note', 'as target the id of a report',
-    'nothing: somebody else may report it again')
+    'nothing: somebody else may report it again'),
+  ('pay_out', 'payout', 'note', '',
+    'as target the id of money of a deleted account (admin_payouts), and as note the reference of the '
+    'transfer by which you paid it', 'nothing: the money is the person''s'),
+  ('write_off', 'payout', 'reason', '',
+    'as target the id of money of a deleted account (admin_payouts), and reason',
+    'nothing: whose it was is forgotten')
 ) as listed (act, target, required, optional, needs, undone_by)
 on conflict (act) do update set
   target = excluded.target, required = excluded.required, optional = excluded.optional,

@@ -716,7 +716,7 @@ export interface paths {
          * List what awaits a decision, oldest first or as sorted
          * @description For administrators.
          *
-         *     Listings that await publishing, changes of published listings, companies and offices that await verification, and reports; `decisions` says what can be decided on each. A filter or sort that only one kind has, such as `listingType` or `price`, leaves out the others.
+         *     Listings that await publishing, changes of published listings, companies and offices that await verification, reports, and money of deleted accounts that no payment takes back; `decisions` says what can be decided on each. A filter or sort that only one kind has, such as `listingType` or `price`, leaves out the others.
          */
         get: operations["list_moderation"];
         put?: never;
@@ -740,7 +740,7 @@ export interface paths {
          * Approve or reject an item, suspend or restore a listing, decide on a report
          * @description For administrators.
          *
-         *     Takes one of the `decisions` of the item. A listing or an identity can be suspended or restored at any time by its own id. What is decided about an identity is what `PATCH /admin/identities/{identityId}/status` does. To reject, suspend or uphold needs a reason, which the owner reads. Send the `version` of the item that you show: a listing that was changed meanwhile is not decided about unseen; nor is a company or office with other `documents` than `documentIds` names.
+         *     Takes one of the `decisions` of the item. A listing or an identity can be suspended or restored at any time by its own id. What is decided about an identity is what `PATCH /admin/identities/{identityId}/status` does. To reject, suspend or uphold needs a reason, which the owner reads. Send the `version` of the item that you show: a listing that was changed meanwhile is not decided about unseen; nor is a company or office with other `documents` than `documentIds` names. Money of a deleted account is `paid_out`, with the reference of your transfer as `note`, or `written_off`.
          */
         post: operations["decide_moderation"];
         delete?: never;
@@ -1172,7 +1172,7 @@ export interface paths {
         put?: never;
         /**
          * Request the deletion of my account in 14 days; signing in again cancels it
-         * @description Confirmed by the password, or by a code (`POST /auth/otp/resend` with purpose `delete`). In 14 days the account is anonymous for good; until then signing in cancels it. What is open, such as money in the wallet, comes first.
+         * @description Confirmed by the password, or by a code (`POST /auth/otp/resend` with purpose `delete`). In 14 days the account is anonymous for good; until then signing in cancels it. What is open, such as an auction, comes first. With money in a wallet `money` says what becomes of it then; nothing moves before.
          */
         post: operations["request_deletion"];
         delete?: never;
@@ -3566,21 +3566,21 @@ export interface components {
         ModerationItem: {
             /**
              * Format: uuid
-             * @description Of the listing, identity or report: for `decide`.
+             * @description Of the listing, identity, report or payout: for `decide`.
              */
             id: string;
             /**
              * @description Which of the fields below it has.
              * @enum {string}
              */
-            kind: "listing" | "changes" | "identity" | "report";
+            kind: "listing" | "changes" | "identity" | "report" | "wallet_payout";
             /**
              * Format: date-time
              * @description Since when it waits.
              */
             since: string;
             /** @description What can be decided on it now. */
-            decisions: ("approve" | "reject" | "suspend" | "restore" | "uphold" | "dismiss")[];
+            decisions: ("approve" | "reject" | "suspend" | "restore" | "uphold" | "dismiss" | "paid_out" | "written_off")[];
             /** @description Of kind `listing` and `changes`: what is shown here, pictures included. For `decide`. */
             version: number | null;
             /** @description Of kind `listing` and `changes`. */
@@ -3661,6 +3661,21 @@ export interface components {
                     /** @description The title of a listing, the text of a message or review; null of an identity. */
                     text: string | null;
                 } | null;
+            } | null;
+            /** @description Of kind `wallet_payout`. */
+            payout: {
+                /**
+                 * Format: uuid
+                 * @description The account that is deleted.
+                 */
+                accountId: string;
+                amount: components["schemas"]["Money"];
+                /** @description Who is owed it; null after 180 days. */
+                name: string | null;
+                /** @description Proven; null without one, and after 180 days. */
+                phone: string | null;
+                /** @description Proven; null without one, and after 180 days. */
+                email: string | null;
             } | null;
         };
         /** @description The whole record of a listing. */
@@ -3973,18 +3988,18 @@ export interface components {
         Decided: {
             /**
              * Format: uuid
-             * @description Of the listing, identity or report.
+             * @description Of the listing, identity, report or payout.
              */
             id: string;
             /**
              * @description What was decided on.
              * @enum {string}
              */
-            kind: "listing" | "identity" | "report";
+            kind: "listing" | "identity" | "report" | "wallet_payout";
             /** @description The status that it has now. */
             status: string;
             /** @description What can be decided on it now. */
-            decisions: ("approve" | "reject" | "suspend" | "restore" | "uphold" | "dismiss")[];
+            decisions: ("approve" | "reject" | "suspend" | "restore" | "uphold" | "dismiss" | "paid_out" | "written_off")[];
         };
         AuditPage: {
             items: components["schemas"]["AuditEntry"][];
@@ -4070,6 +4085,8 @@ export interface components {
                 changes: number;
                 /** @description Open reports. */
                 reports: number;
+                /** @description Amounts of deleted accounts to be paid out. */
+                payouts: number;
             };
         };
         /** @description An email has its account at once; a phone is verified first. */
@@ -6571,10 +6588,10 @@ export interface components {
              */
             transferId: string;
             /**
-             * @description `purchase` is paid from the wallet, `payment` at a provider; `hold` is a refund to its source that has begun, `release` one that was rejected; an administrator makes an `adjustment`.
+             * @description `purchase` is paid from the wallet, `payment` at a provider; `hold` is a refund to its source that has begun, `release` one that was rejected; an administrator makes an `adjustment`; `forfeit` and `payout` empty the wallet of a deleted account.
              * @enum {string}
              */
-            kind: "topup" | "payment" | "purchase" | "refund" | "hold" | "release" | "adjustment";
+            kind: "topup" | "payment" | "purchase" | "refund" | "hold" | "release" | "adjustment" | "forfeit" | "payout";
             /**
              * @description Which part of the wallet it changed.
              * @enum {string}
@@ -7197,9 +7214,11 @@ export interface components {
              * @description One of the `decisions` of the item.
              * @enum {string}
              */
-            decision: "approve" | "reject" | "suspend" | "restore" | "uphold" | "dismiss";
-            /** @description Required to reject, suspend and uphold. */
+            decision: "approve" | "reject" | "suspend" | "restore" | "uphold" | "dismiss" | "paid_out" | "written_off";
+            /** @description Required to reject, suspend, uphold and write off. */
             reason?: string;
+            /** @description Of `paid_out`, required: the reference of the transfer. */
+            note?: string;
             /** @description Of a listing or its changes: the `version` that was looked at. If it is another by now, nothing is decided (409 version_conflict). */
             version?: number;
             /** @description Of a company or office that waits: the ids of the `documents` that were looked at; without it none were. If it has others by now, nothing is decided (409 documents_changed, with its `documentIds`). */
@@ -7419,12 +7438,22 @@ export interface components {
         RequestDeletionBody: {
             /** @description The password of the account. */
             password: string;
+            /**
+             * @description Needed with money in a wallet. `refund`: it goes back to the payments that it came by, the newest first; support pays out the rest. `give_up`: of at most 20.000 in all.
+             * @enum {string}
+             */
+            money?: "refund" | "give_up";
         } | {
             /**
              * @description Six digits.
              * @example 042913
              */
             code: string;
+            /**
+             * @description Needed with money in a wallet. `refund`: it goes back to the payments that it came by, the newest first; support pays out the rest. `give_up`: of at most 20.000 in all.
+             * @enum {string}
+             */
+            money?: "refund" | "give_up";
         };
         AddIdentityBody: {
             /**
@@ -8231,7 +8260,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only what awaits this kind of decision. */
-                kind?: "listing" | "changes" | "identity" | "report";
+                kind?: "listing" | "changes" | "identity" | "report" | "wallet_payout";
                 /** @description A part of the title of a listing, the name of a company or office, or the note of a report. */
                 q?: string;
                 /** @description Of the owner, or of the reporter. */

@@ -52,7 +52,7 @@ export type Database = {
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
 "decide_moderation":
-{ Args: { "decision": string,"document_ids"?: (string)[],"id": string,"reason"?: string,"version"?: number }; Returns: Json
+{ Args: { "decision": string,"document_ids"?: (string)[],"id": string,"note"?: string,"reason"?: string,"version"?: number }; Returns: Json
                            },
 "delete_document":
 { Args: { "document_id": string,"identity_id": string }; Returns: undefined
@@ -378,14 +378,14 @@ isOneToOne: true
                   ]
                 },"accounts": {
                   Row: {
-                    "active_identity_id": string | null,"created_at": string,"delete_at": string | null,"email": string | null,"email_proven": boolean,"id": string,"language": string,"live_key": string,"phone": string | null,"status": string,"status_reason": string | null,"suspended_until": string | null,"taken_over_at": string | null,"topic": string,"unreachable_since": string | null
+                    "active_identity_id": string | null,"created_at": string,"delete_at": string | null,"email": string | null,"email_proven": boolean,"id": string,"language": string,"live_key": string,"money_at_deletion": string | null,"phone": string | null,"status": string,"status_reason": string | null,"suspended_until": string | null,"taken_over_at": string | null,"topic": string,"unreachable_since": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id": string,"language"?: string,"live_key"?: string,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"topic"?: string,"unreachable_since"?: string | null
+                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id": string,"language"?: string,"live_key"?: string,"money_at_deletion"?: string | null,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"topic"?: string,"unreachable_since"?: string | null
                   }
                   Update: {
-                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id"?: string,"language"?: string,"live_key"?: string,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"topic"?: string,"unreachable_since"?: string | null
+                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id"?: string,"language"?: string,"live_key"?: string,"money_at_deletion"?: string | null,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"topic"?: string,"unreachable_since"?: string | null
                   }
                   Relationships: [
                     {
@@ -1598,6 +1598,38 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"wallet_payouts": {
+                  Row: {
+                    "account_id": string,"amount": number,"created_at": string,"decided_at": string | null,"email": string | null,"id": string,"name": string | null,"note": string | null,"phone": string | null,"state": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "account_id": string,"amount": number,"created_at"?: string,"decided_at"?: string | null,"email"?: string | null,"id"?: string,"name"?: string | null,"note"?: string | null,"phone"?: string | null,"state": string
+                  }
+                  Update: {
+                    "account_id"?: string,"amount"?: number,"created_at"?: string,"decided_at"?: string | null,"email"?: string | null,"id"?: string,"name"?: string | null,"note"?: string | null,"phone"?: string | null,"state"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "wallet_payouts_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "accounts"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "wallet_payouts_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "wallet_payouts_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_users"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"wallet_transfers": {
                   Row: {
                     "created_at": string,"id": string,"invoice_id": string | null,"kind": string,"source_id": string,"source_kind": string
@@ -1722,6 +1754,38 @@ isOneToOne: false
       columns: ["payment_id"]
 isOneToOne: false
       referencedRelation: "payments"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"admin_payouts": {
+                  Row: {
+                    "account_id": string,"amount": number,"created_at": string,"email": string | null,"id": string,"name": string | null,"phone": string | null,"state": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                           "account_id"?: string | null,"amount"?: number | null,"created_at"?: string | null,"email"?: string | null,"id"?: string | null,"name"?: string | null,"phone"?: string | null,"state"?: string | null
+                         }
+                        Update: {
+                           "account_id"?: string | null,"amount"?: number | null,"created_at"?: string | null,"email"?: string | null,"id"?: string | null,"name"?: string | null,"phone"?: string | null,"state"?: string | null
+                         }
+                        Relationships: [
+                    {
+      foreignKeyName: "wallet_payouts_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "accounts"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "wallet_payouts_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "wallet_payouts_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_users"
       referencedColumns: ["id"]
     }
                   ]

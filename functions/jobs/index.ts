@@ -55,6 +55,7 @@ const sqlJobs: BackendFunction[] = [
   'purge_social_tokens',
   'purge_views',
   'purge_void_lines',
+  'forget_payouts',
   'warn_expiring_listings',
 ]
 

@@ -21,6 +21,7 @@ create table public.accounts (
   status_reason text,
   suspended_until timestamptz,
   delete_at timestamptz,
+  money_at_deletion text,
   unreachable_since timestamptz,
   active_identity_id uuid,
   topic uuid not null default gen_random_uuid(),
@@ -31,6 +32,10 @@ create table public.accounts (
   ),
   constraint accounts_deletion_says_when check (
     (status = 'deletion_requested') = (delete_at is not null)
+  ),
+  constraint accounts_money_at_deletion_is_known check (
+    money_at_deletion is null
+    or money_at_deletion in ('refund', 'give_up') and status = 'deletion_requested'
   ),
   constraint accounts_is_reachable check (
     status = 'deleted' or coalesce(email, phone) is not null or unreachable_since is not null
@@ -55,6 +60,8 @@ comment on column public.accounts.status is
 comment on column public.accounts.status_reason is
   'Why it is suspended or banned; shown to the person.';
 comment on column public.accounts.delete_at is 'When a requested deletion is carried out.';
+comment on column public.accounts.money_at_deletion is
+  'What becomes of the money in its wallets then: refund or give_up; null where it has none.';
 comment on column public.accounts.unreachable_since is
   'Since when it has neither phone nor email: somebody else has proven its email. Without a provider '
   'either, nobody can sign in, and after 14 days its deletion is requested.';

@@ -16,6 +16,7 @@ begin
   end if;
   new.delete_at := case when new.status = 'deletion_requested'
     then coalesce(new.delete_at, now() + interval '14 days') end;
+  new.money_at_deletion := case when new.status = 'deletion_requested' then new.money_at_deletion end;
   return new;
 end
 $$;

@@ -30,7 +30,8 @@ comment on column public.wallets.identity_id is 'Null for a system account.';
 comment on column public.wallets.part is
   'available; held: being refunded to its source; system: a system account, of nobody.';
 comment on column public.wallets.system_account is
-  'provider: taken by the payment provider; sales: for plans; adjustments: by an admin.';
+  'provider: taken by the payment provider; sales: for plans; adjustments: by an admin; payouts: owed to '
+  'people whose account is deleted.';
 comment on column public.wallets.balance is
   'KWD: the sum of its entries, updated with each. System accounts keep none: every payment would '
   'wait for that one row.';
@@ -38,10 +39,12 @@ comment on column public.wallets.balance is
 create table public.wallet_transfers (
   id uuid primary key default gen_random_uuid(),
   kind text not null constraint wallet_transfers_kind_is_known check (kind in (
-    'topup', 'payment', 'purchase', 'refund', 'hold', 'release', 'adjustment'
+    'topup', 'payment', 'purchase', 'refund', 'hold', 'release', 'adjustment', 'forfeit', 'payout'
   )),
   source_kind text not null constraint wallet_transfers_source_kind_is_known
-    check (source_kind in ('charge', 'purchase', 'refund', 'hold', 'release', 'adjustment')),
+    check (source_kind in (
+      'charge', 'purchase', 'refund', 'hold', 'release', 'adjustment', 'forfeit', 'payout'
+    )),
   source_id uuid not null,
   invoice_id uuid,
   created_at timestamptz not null default now(),
@@ -51,9 +54,10 @@ comment on table public.wallet_transfers is
   'A movement of money, one for each source. Stays: books are kept.';
 comment on column public.wallet_transfers.kind is
   'topup (of a wallet), payment (of an invoice by card), purchase (from the wallet), refund, hold, '
-  'release, adjustment (by an admin).';
+  'release, adjustment (by an admin), forfeit (given up, written off), payout (of a deleted account).';
 comment on column public.wallet_transfers.source_id is
-  'The payment, invoice, refund or decision that caused it.';
+  'The payment, invoice, refund or decision that caused it; of a forfeit or payout its row of '
+  'wallet_payouts, or the identity whose wallet is emptied.';
 create index wallet_transfers_invoice_idx on public.wallet_transfers (invoice_id);
 
 create table public.wallet_entries (

@@ -50,6 +50,7 @@ as $$
   where invoices.identity_id = held_for_refunds.identity_id
     and refunds.state = 'requested' and refunds.destination = 'source'
     and private.went_to_wallet(invoices, payments)
+    and not exists (select from public.wallet_payouts where wallet_payouts.id = refunds.id)
 $$;
 comment on function private.held_for_refunds is
   'What the wallet of an identity has to hold: refunds that are under way.';
@@ -76,7 +77,29 @@ $$;
 comment on function private.can_deliver is
   'Whether what an invoice is for can still be delivered: it is not void, its plan not withdrawn.';
 
-create function private.has_obligations(account_id uuid) returns boolean
+create function private.most_given_up() returns numeric
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select 20.000
+$$;
+comment on function private.most_given_up is 'KWD: what people may give up at most.';
+
+create function private.available_money(account_id uuid) returns numeric
+  language sql
+  stable
+  security definer -- for the deletion of accounts
+  set search_path = ''
+as $$
+  select coalesce(sum(wallets.balance), 0) from public.wallets
+  join public.identities on identities.id = wallets.identity_id
+  where identities.account_id = available_money.account_id and wallets.part = 'available'
+$$;
+comment on function private.available_money is
+  'KWD that lie in the wallets of an account, of all its identities, and are not held.';
+
+create function private.has_obligations(account_id uuid, money text) returns boolean
   language sql
   stable
   security definer -- for the deletion of accounts
@@ -86,10 +109,12 @@ as $$
     select from public.wallets
     join public.identities on identities.id = wallets.identity_id
     where identities.account_id = has_obligations.account_id and wallets.balance > 0
+      and (wallets.part = 'held' or money is null)
   ) or exists (
     select from public.invoices
     where invoices.account_id = has_obligations.account_id and invoices.state = 'processing'
   )
 $$;
 comment on function private.has_obligations is
-  'Whether an account has money in a wallet or a payment in progress: 409 account_has_obligations.';
+  'Whether an account has a refund or a payment in progress, or money in a wallet of which nobody has '
+  'said what becomes of it (money: refund or give_up): 409 account_has_obligations.';

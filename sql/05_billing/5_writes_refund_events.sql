@@ -18,7 +18,9 @@ begin
   end if;
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
   select * into payment from public.payments where payments.id = refund.payment_id;
-  if private.went_to_wallet(invoice, payment) then
+  -- Of a deleted account: an admin pays it out.
+  update public.wallet_payouts set state = 'open' where wallet_payouts.id = refund.id;
+  if not found and private.went_to_wallet(invoice, payment) then
     perform private.move_money(
       private.wallet_of(invoice.identity_id, 'held'), private.wallet_of(invoice.identity_id),
       refund.amount, 'release', 'release', refund.id, invoice.id);
@@ -28,7 +30,8 @@ begin
 end
 $$;
 comment on function private.reject_refund is
-  'The provider rejected a refund: what was held is released, and an alarm is raised.';
+  'The provider rejected a refund: what was held is released, or waits for an admin where the account is '
+  'deleted, and an alarm is raised.';
 
 create function private.record_refund(payment public.payments, answer jsonb) returns uuid
   language plpgsql

@@ -13,11 +13,14 @@ declare
   invoice public.invoices;
   payment public.payments;
   from_wallet uuid;
+  of_deleted boolean;
 begin
   select * into refund from public.refunds where refunds.id = refund_id;
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
   select * into payment from public.payments where payments.id = refund.payment_id;
+  of_deleted := exists (select from public.wallet_payouts where wallet_payouts.id = refund.id);
   from_wallet := case
+    when of_deleted then private.system_account('payouts')
     when not private.went_to_wallet(invoice, payment) then private.system_account('sales')
     when not refund.asked then private.wallet_of(invoice.identity_id)
     else private.wallet_of(invoice.identity_id, 'held')
@@ -30,6 +33,9 @@ begin
     -- The provider has paid it back, whatever the wallet still holds.
     case when not refund.asked then private.system_account('adjustments') end);
   update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
+  if of_deleted then
+    perform private.end_payout(refund.id, 'refunded');
+  end if;
   -- A surplus payment is no part of the invoice.
   if payment.state is distinct from 'surplus' then
     update public.invoices

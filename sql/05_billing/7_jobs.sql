@@ -291,6 +291,45 @@ comment on function private.recount_wallets is
   'Job: compares wallets with their entries, and what is held with the refunds under way, 2,000 at a '
   'time, and raises an alarm for each that differs.';
 
+create function private.forget_payout(payout_id uuid) returns boolean
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  payout public.wallet_payouts;
+begin
+  update public.wallet_payouts set name = null, phone = null, email = null
+  where wallet_payouts.id = payout_id and wallet_payouts.decided_at is null
+    and num_nonnulls(wallet_payouts.name, wallet_payouts.phone, wallet_payouts.email) > 0
+  returning * into payout;
+  if payout.id is null then
+    return false;
+  end if;
+  perform private.raise_alarm('payout_undecided', payout.id::text,
+    jsonb_build_object('amount', payout.amount, 'since', payout.created_at));
+  return true;
+end
+$$;
+comment on function private.forget_payout is
+  'Forgets whose money of a deleted account it is, and raises an alarm: nobody has decided about it.';
+
+create function private.forget_payouts() returns bigint
+  language sql
+  security definer -- a job: everybody's money
+  set search_path = ''
+as $$
+  select private.for_each('forget_payout', array(
+    select wallet_payouts.id::text from public.wallet_payouts
+    where wallet_payouts.created_at < now() - interval '180 days'
+      and num_nonnulls(wallet_payouts.name, wallet_payouts.phone, wallet_payouts.email) > 0
+      and not private.failed_recently('forget_payout', wallet_payouts.id::text)
+    order by wallet_payouts.created_at
+    limit 100
+  ))
+$$;
+comment on function private.forget_payouts is
+  'Job: forgets who is owed money of an account that was deleted 180 days ago; it stays to be decided.';
+
 create function private.purge_void_lines() returns bigint
   language sql
   security definer -- deletes lines of everybody's invoices, for a job
@@ -317,5 +356,5 @@ comment on function private.purge_void_lines is
 grant execute on function
   private.due_payments, private.give_up_payments, private.due_refunds, private.expire_invoices,
   private.remind_of_plans, private.renew_plans, private.downgrade_plans, private.recount_wallets,
-  private.purge_void_lines
+  private.forget_payouts, private.purge_void_lines
   to backend;

@@ -1,5 +1,5 @@
 -- What waits for an admin: listings to be reviewed, changes of published listings, companies and
--- offices to be verified, reports.
+-- offices to be verified, reports, money of deleted accounts.
 
 create function private.waiting_source(filters jsonb, sort text) returns text
   language plpgsql
@@ -17,6 +17,10 @@ declare
   of_reports constant boolean := sort !~ 'name|price|licenceExpiresOn' and not filters ?|
     array['listing_type', 'listing_kind', 'area_id', 'ref_no', 'price_min', 'price_max',
       'identity_type', 'licence_no', 'licence_expires_before'];
+  of_payouts constant boolean := sort !~ 'price|licenceExpiresOn|reports' and not filters ?|
+    array['listing_type', 'listing_kind', 'area_id', 'ref_no', 'price_min', 'price_max',
+      'identity_type', 'licence_no', 'licence_expires_before', 'target_type', 'target_id',
+      'report_reason'];
 begin
   -- Each branch is one table without a condition of its own: only then does Postgres merge the
   -- ordered scans of their indexes.
@@ -77,13 +81,20 @@ begin
           and (not $1 ? 'target_id' or reports.target_id = ($1 ->> 'target_id')::uuid)
           and (not $1 ? 'report_reason' or reports.reason = $1 ->> 'report_reason')
       from public.reports
+      union all
+      select wallet_payouts.id, wallet_payouts.created_at, coalesce(wallet_payouts.name, ''),
+        coalesce(wallet_payouts.name, ''), '-Infinity'::numeric, null::date, 0::bigint,
+        %L and wallet_payouts.state = 'open'
+          and (not $1 ? 'kind' or $1 ->> 'kind' = 'wallet_payout')
+          and (not $1 ? 'account_id' or wallet_payouts.account_id = ($1 ->> 'account_id')::uuid)
+      from public.wallet_payouts
     ) as waiting
     where waiting.waits
       and (not $1 ? 'since' or waiting.created_at >= ($1 ->> 'since')::timestamptz)
       and (not $1 ? 'until' or waiting.created_at < ($1 ->> 'until')::timestamptz)
       and (not $1 ? 'q' or strpos(
         private.search_text(waiting.words), private.search_text($1 ->> 'q')) > 0)
-    $sql$, of_listings, of_identities, of_reports);
+    $sql$, of_listings, of_identities, of_reports, of_payouts);
 end
 $$;
 comment on function private.waiting_source is
@@ -154,6 +165,28 @@ comment on function private.waiting_identity_json is
   'A company or office that waits: its record with the licence, its documents, whose it is, who else '
   'claims the licence, and what was decided about it before.';
 
+create function private.payout_decisions(payout public.wallet_payouts) returns text[]
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select case payout.state when 'open' then array['paid_out', 'written_off'] else '{}' end
+$$;
+comment on function private.payout_decisions is
+  'What an admin can decide about money of a deleted account.';
+
+create function private.waiting_payout_json(payout public.wallet_payouts) returns json
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select json_build_object(
+    'accountId', payout.account_id, 'amount', payout.amount, 'name', payout.name,
+    'phone', payout.phone, 'email', payout.email)
+$$;
+comment on function private.waiting_payout_json is
+  'Money of a deleted account, and who is owed it for 180 days.';
+
 create function private.moderation_records(item_ids uuid[])
   returns table (ordinal bigint, record json)
   language plpgsql
@@ -170,13 +203,16 @@ begin
       'id', requested.id,
       'kind', case
         when reports.id is not null then 'report'
+        when wallet_payouts.id is not null then 'wallet_payout'
         when identities.id is not null then 'identity'
         when properties.status = 'pending_review' then 'listing'
         else 'changes'
       end,
-      'since', coalesce(reports.created_at, identities.created_at, properties.created_at),
+      'since', coalesce(reports.created_at, wallet_payouts.created_at, identities.created_at,
+        properties.created_at),
       'decisions', case
         when reports.id is not null then array['uphold', 'dismiss']
+        when wallet_payouts.id is not null then private.payout_decisions(wallet_payouts)
         when identities.id is not null then private.identity_moderation(identities)
         else private.property_decisions(properties)
       end,
@@ -185,13 +221,16 @@ begin
       'changes', properties.pending_changes,
       'identity', case when identities.id is not null then
         private.waiting_identity_json(identities) end,
-      'report', private.admin_report_json(reports)
+      'report', private.admin_report_json(reports),
+      'payout', case when wallet_payouts.id is not null then
+        private.waiting_payout_json(wallet_payouts) end
     )
   from unnest(item_ids) with ordinality as requested (id, ordinal)
   left join public.properties on properties.id = requested.id
   left join private.property_records(item_ids, null) as records on records.id = requested.id
   left join public.identities on identities.id = requested.id
   left join public.reports on reports.id = requested.id
+  left join public.wallet_payouts on wallet_payouts.id = requested.id
   order by requested.ordinal;
 end
 $$;
@@ -234,7 +273,7 @@ begin
   perform private.refuse_fields((
     select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
     from (values
-      ('kind', kind in ('listing', 'changes', 'identity', 'report')),
+      ('kind', kind in ('listing', 'changes', 'identity', 'report', 'wallet_payout')),
       ('listingType', listing_type in ('SALE', 'RENT', 'EXCHANGE')),
       ('identityType', identity_type in ('company', 'office')),
       ('targetType', target_type is null or private.is_word('report_target', target_type)),

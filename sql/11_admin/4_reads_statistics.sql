@@ -19,7 +19,8 @@ begin
       select count(*) from public.properties
       where private.awaits_review(properties) and properties.status <> 'pending_review'
     ),
-    'reports', (select count(*) from public.reports where reports.status = 'open')
+    'reports', (select count(*) from public.reports where reports.status = 'open'),
+    'payouts', (select count(*) from public.wallet_payouts where wallet_payouts.state = 'open')
   );
 end
 $$;

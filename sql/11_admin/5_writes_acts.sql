@@ -140,6 +140,11 @@ begin
     when 'report' then
       return format('The report is %s, with all others about the same.', private.moderate_report(
         private.lock_report(target_id), act.act, act.reason) ->> 'status');
+    when 'payout' then
+      return format('The money is %s. This cannot be undone.', replace(private.moderate_payout(
+        private.lock_payout(target_id),
+        case act.act when 'pay_out' then 'paid_out' else 'written_off' end, act.reason,
+        act.note) ->> 'status', '_', ' '));
     else -- a refund: of an invoice, or of a payment that came after it was paid
       perform private.make_refund(null, act.id, invoices.id, act.amount, act."to",
         act.reason, nullif(target_id, invoices.id), true)
@@ -183,6 +188,10 @@ begin
     when 'report' then (
       select (private.admin_report_json(reports) -> 'target' ->> 'accountId')::uuid
       from public.reports where reports.id = account_of_target.target_id
+    )
+    when 'payout' then (
+      select wallet_payouts.account_id from public.wallet_payouts
+      where wallet_payouts.id = account_of_target.target_id
     )
     else (
       select invoices.account_id from public.invoices

@@ -1,6 +1,6 @@
 -- What an admin does about what waits: a listing, or a company or office, is approved, rejected,
 -- suspended, restored; a report is upheld, which suspends its listing or hides its review or message,
--- or dismissed.
+-- or dismissed; money of a deleted account was paid out or is written off.
 
 create function private.transition_sentence(kind text, status text, allowed text[]) returns text
   language sql
@@ -164,9 +164,57 @@ $$;
 comment on function private.lock_report is
   'A report, locked with all others about the same thing; null if there is none.';
 
+create function private.lock_payout(payout_id uuid) returns public.wallet_payouts
+  language plpgsql
+  security definer -- locks what belongs to nobody, for an admin
+  set search_path = ''
+as $$
+declare
+  payout public.wallet_payouts;
+begin
+  select * into payout from public.wallet_payouts
+  where wallet_payouts.id = payout_id
+  for no key update;
+  return payout;
+end
+$$;
+comment on function private.lock_payout is
+  'Money of a deleted account, locked; null if there is none with that id.';
+
+create function private.moderate_payout(
+  payout public.wallet_payouts, decision text, reason text, note text
+) returns json
+  language plpgsql
+  security definer -- moves money that is owed, for an admin
+  set search_path = ''
+as $$
+declare
+  -- What is kept of it, on one line.
+  why constant text := case decision when 'paid_out' then private.tidy(note) else reason end;
+begin
+  if not decision = any (private.payout_decisions(payout)) then
+    perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
+      'from', payout.state, 'allowed', private.payout_decisions(payout)),
+      private.transition_sentence('money', payout.state, private.payout_decisions(payout)));
+  elsif decision = 'paid_out' and (char_length(why) between 2 and 500 and private.is_clean(why))
+    is not true then
+    perform private.refuse_field('note', 'invalid', by_hand =>
+      'note is the reference of the transfer, 2 to 500 characters on one line.');
+  end if;
+  perform private.audit('payout.' || decision, 'payout', payout.id, why,
+    jsonb_build_object('state', payout.state), jsonb_build_object('amount', payout.amount));
+  perform private.decide_payout(payout, decision, why);
+  return json_build_object('id', payout.id, 'kind', 'wallet_payout', 'status', decision,
+    'decisions', '[]'::json);
+end
+$$;
+comment on function private.moderate_payout is
+  'Decides about money of a deleted account that its caller has locked: paid_out with the reference of '
+  'the transfer as note, written_off with a reason.';
+
 create function private.decide_moderation(
   id uuid, decision text, reason text default null, version integer default null,
-  document_ids uuid[] default null
+  document_ids uuid[] default null, note text default null
 ) returns json
   language plpgsql
   security definer -- writes what belongs to another, for an admin
@@ -178,14 +226,19 @@ declare
   property public.properties;
   identity public.identities;
   report public.reports;
+  payout public.wallet_payouts;
 begin
-  if decision is null
-    or decision not in ('approve', 'reject', 'suspend', 'restore', 'uphold', 'dismiss') then
+  if decision is null or decision not in ('approve', 'reject', 'suspend', 'restore', 'uphold',
+    'dismiss', 'paid_out', 'written_off') then
     perform private.refuse_field('decision', 'invalid');
   end if;
   -- What restricts somebody needs a reason; otherwise it is optional.
-  if reason is not null or decision in ('reject', 'suspend', 'uphold') then
+  if reason is not null or decision in ('reject', 'suspend', 'uphold', 'written_off') then
     why := private.tidy_reason(reason);
+  end if;
+  payout := private.lock_payout(decide_moderation.id);
+  if payout.id is not null then
+    return private.moderate_payout(payout, decision, why, note);
   end if;
   report := private.lock_report(decide_moderation.id);
   if report.id is not null then
@@ -213,7 +266,7 @@ end
 $$;
 comment on function private.decide_moderation is
   'Api: For admins: approve or reject what waits, suspend a listing or identity or restore it, '
-  'uphold or dismiss a report. Of a listing or its changes version is what the admin saw, of a '
+  'uphold or dismiss a report, pay out or write off money of a deleted account. Of a listing or its changes version is what the admin saw, of a '
   'company or office that waits document_ids are. 403 admin_only, 404 not_found, 409 admin_self, '
   'status_transition_invalid, version_conflict, documents_changed, licence_in_use, 422 '
   'licence_expired.';

@@ -185,6 +185,25 @@ comment on view public.admin_reports is
   'id as target: upheld the listing is suspended, the review or message hidden, and all reports of the '
   'same are answered.';
 
+create view public.admin_payouts with (security_invoker = true) as
+  select
+    wallet_payouts.id,
+    wallet_payouts.amount,
+    wallet_payouts.name,
+    wallet_payouts.phone,
+    wallet_payouts.email,
+    wallet_payouts.state,
+    wallet_payouts.account_id,
+    wallet_payouts.created_at
+  from public.wallet_payouts
+  where wallet_payouts.decided_at is null
+  order by wallet_payouts.created_at, wallet_payouts.id;
+comment on view public.admin_payouts is
+  'Money of deleted accounts that is owed, the oldest first, with who is owed it for 180 days. '
+  'at_provider goes back to the card by itself; open waits for you: transfer it and add a row to '
+  'admin_acts with act pay_out, id as target and the reference of the transfer as note, or write_off with a '
+  'reason.';
+
 create view public.admin_alarms with (security_invoker = true) as
   select alarms.id, alarms.kind, alarms.subject_id, alarms.details, alarms.raised_at
   from private.alarms
@@ -233,6 +252,6 @@ comment on view public.admin_audit is 'What admins did, newest first. Nobody can
 revoke all on
   public.admin_users, public.admin_properties, public.admin_identities_to_verify,
   public.admin_documents,
-  public.admin_listings_to_review, public.admin_reports, public.admin_alarms,
+  public.admin_listings_to_review, public.admin_reports, public.admin_payouts, public.admin_alarms,
   public.admin_payment_events, public.admin_audit
   from public, anon, authenticated, service_role;

@@ -5,7 +5,7 @@
 -- private.anonymise_account. Each area cleans up after itself by a trigger on accounts.status ->
 -- 'deleted' or identities.status -> 'closed'. Records of money stay, without names.
 
-create function private.obligations(account_id uuid) returns text[]
+create function private.obligations(account_id uuid, money text) returns text[]
   language plpgsql
   stable
   security definer -- reads what is closed to clients, about the account that asks
@@ -20,12 +20,13 @@ begin
         and properties.status in ('active', 'paused', 'pending_review')
         and properties.auction_ends_at > now()
     ) then 'auction' end,
-    case when private.has_obligations(account_id) then 'money' end
+    case when private.has_obligations(account_id, money) then 'money' end
   ], null);
 end
 $$;
 comment on function private.obligations is
-  'What an account has to settle before it is deleted: auction (announced or running), money.';
+  'What an account has to settle before it is deleted: auction (announced or running), money. money says '
+  'what is to become of what lies in its wallets: refund, give_up, or null.';
 
 create function private.lock_auth_user(user_id uuid) returns void
   language plpgsql

@@ -1,31 +1,37 @@
 -- Requesting the deletion of one's account.
 
-create function private.request_deletion(account_id uuid) returns jsonb
+create function private.request_deletion(account_id uuid, money text default null) returns jsonb
   language plpgsql
   security definer -- clients have no write grant on accounts and sessions
   set search_path = ''
 as $$
 declare
-  owed constant text[] := private.obligations(account_id);
+  available constant numeric := private.available_money(account_id);
+  owed text[] := private.obligations(account_id, money);
   due timestamptz;
 begin
+  if money = 'give_up' and available > private.most_given_up() and not 'money' = any (owed) then
+    owed := array_append(owed, 'money');
+  end if;
   if owed <> '{}' then
     perform private.refuse(409, 'account_has_obligations',
-      jsonb_build_object('obligations', owed));
+      jsonb_build_object('obligations', owed, 'available', available));
   end if;
   -- The sessions end with the new status, when all else is locked.
   perform private.lock_sessions(account_id);
   perform private.lock_account_exclusively(account_id);
   perform private.lock_admins_with(account_id);
   -- When it is due is set with the state: 03_accounts/2_rules_edits.sql.
-  update public.accounts set status = 'deletion_requested'
+  update public.accounts
+  set status = 'deletion_requested', money_at_deletion = request_deletion.money
   where accounts.id = request_deletion.account_id and private.may_act(accounts)
   returning accounts.delete_at into due;
   return case when due is not null then jsonb_build_object('deleteAt', due) end;
 end
 $$;
 comment on function private.request_deletion is
-  'Marks an account for deletion in 14 days and ends its sessions; signing in again cancels it. '
+  'Marks an account for deletion in 14 days and ends its sessions; signing in again cancels it. money: '
+  'what becomes of what its wallets hold then, refund or give_up. '
   '409 account_has_obligations, last_admin.';
 
 grant execute on function private.request_deletion to backend;

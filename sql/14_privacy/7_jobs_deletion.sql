@@ -17,7 +17,8 @@ begin
   end if;
   perform private.lock_auth_user(account_id);
   account := private.lock_account_exclusively(account_id);
-  if account.status <> 'deletion_requested' or private.obligations(account_id) <> '{}' then
+  if account.status <> 'deletion_requested'
+    or private.obligations(account_id, account.money_at_deletion) <> '{}' then
     return false;
   end if;
   delete from auth.users where users.id = delete_due_account.account_id;
@@ -36,7 +37,7 @@ as $$
     select accounts.id::text from public.accounts
     where accounts.status = 'deletion_requested' and accounts.delete_at <= now()
       -- A payment that came in meanwhile is settled first.
-      and private.obligations(accounts.id) = '{}'
+      and private.obligations(accounts.id, accounts.money_at_deletion) = '{}'
       and not private.failed_recently('delete_due_account', accounts.id::text)
     order by accounts.delete_at
     limit 100
@@ -52,12 +53,13 @@ as $$
 declare
   owed text[];
   due timestamptz;
+  money text;
 begin
-  select accounts.delete_at into due from public.accounts
+  select accounts.delete_at, accounts.money_at_deletion into due, money from public.accounts
   where accounts.id = tell_of_stopped_deletion.account_id
     and accounts.status = 'deletion_requested'
   for share skip locked;
-  owed := private.obligations(account_id);
+  owed := private.obligations(account_id, money);
   if due is null or owed = '{}' then
     return false;
   end if;
@@ -91,12 +93,13 @@ begin
   where alarms.kind = 'deletion_stopped' and alarms.settled_at is null and not exists (
     select from public.accounts
     where accounts.id::text = alarms.subject_id and accounts.status = 'deletion_requested'
-      and accounts.delete_at <= now() and private.obligations(accounts.id) <> '{}'
+      and accounts.delete_at <= now()
+      and private.obligations(accounts.id, accounts.money_at_deletion) <> '{}'
   );
   return private.for_each('tell_of_stopped_deletion', array(
     select accounts.id::text from public.accounts
     where accounts.status = 'deletion_requested' and accounts.delete_at <= now()
-      and private.obligations(accounts.id) <> '{}'
+      and private.obligations(accounts.id, accounts.money_at_deletion) <> '{}'
       and not exists (
         select from private.alarms
         where alarms.kind = 'deletion_stopped' and alarms.subject_id = accounts.id::text
@@ -117,7 +120,7 @@ create function private.give_up_unreachable_account(account_id uuid) returns boo
   set search_path = ''
 as $$
 declare
-  owed constant text[] := private.obligations(account_id);
+  owed constant text[] := private.obligations(account_id, null);
 begin
   if owed = '{}' then
     perform private.request_deletion(account_id);
@@ -148,7 +151,7 @@ begin
     where accounts.unreachable_since < now() - interval '14 days'
       and accounts.status <> 'deletion_requested' and private.may_act(accounts)
       and not private.has_other_way(accounts, 'email', false)
-      and (private.obligations(accounts.id) = '{}' or not exists (
+      and (private.obligations(accounts.id, null) = '{}' or not exists (
         select from private.alarms
         where alarms.kind = 'unreachable_account' and alarms.subject_id = accounts.id::text
           and alarms.settled_at is null

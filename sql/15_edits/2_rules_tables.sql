@@ -75,6 +75,8 @@ begin
       ('public.refunds', '', '', '{}',
         'A refund is settled or rejected when its provider says so: the job look_up_refunds asks '
         'again by itself.'),
+      ('public.wallet_payouts', '', '', '{}',
+        'Money of a deleted account is decided by a row of admin_acts with act pay_out or write_off.'),
       ('public.payment_events', '', '', '{}',
         'What a provider reported, and what became of it, stays: a payment is looked up again by '
         'itself.'),

@@ -338,6 +338,7 @@ test('every act has a row that says what it needs, and each is tried here', asyn
     'delete_account',
     'dismiss',
     'hide_message', // test/chat/hidden-messages.test.ts
+    'pay_out', // test/privacy/deletion-money.test.ts
     'refund',
     'reject',
     'reject_changes',
@@ -351,6 +352,7 @@ test('every act has a row that says what it needs, and each is tried here', asyn
     'suspend_identity',
     'uphold',
     'verify_identity',
+    'write_off', // test/privacy/deletion-money.test.ts
   ])
   const { rows: columns } = await database().query(
     `select attname as name from pg_attribute

@@ -52,6 +52,7 @@ describe('companies and offices that wait', () => {
       listing: null,
       changes: null,
       report: null,
+      payout: null,
       identity: {
         accountId: owner.id,
         fullName: expect.any(String),

@@ -220,6 +220,7 @@ const states: Record<string, 'acts' | 'refused'> = {
   'reviews.listed': 'refused',
   'subscriptions.renews': 'acts',
   'subscriptions.status': 'refused',
+  'wallet_payouts.state': 'refused',
 }
 
 test('every column that holds a state is covered', async () => {

@@ -196,6 +196,10 @@ export const tables: Record<string, Table> = {
     `insert into public.refunds (invoice_id, destination, amount, reason)
      select id, 'wallet', total, 'why' from public.invoices where identity_id = :identity`,
   ),
+  'public.wallet_payouts': closed(
+    'account_id',
+    `insert into public.wallet_payouts (account_id, amount, state) values (:account, 1, 'open')`,
+  ),
   'public.notifications': {
     of: 'account_id',
     may: { select: ofAccount },
@@ -258,6 +262,7 @@ export const views = [
   'public.admin_identities_to_verify',
   'public.admin_listings_to_review',
   'public.admin_payment_events',
+  'public.admin_payouts',
   'public.admin_properties',
   'public.admin_reports',
   'public.admin_users',

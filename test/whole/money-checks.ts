@@ -88,6 +88,7 @@ export const money: Invariant[] = [
         left join public.payments p on p.id = r.payment_id
         where r.state = 'requested' and r.destination = 'source'
           and (i.credited or p.state = 'surplus')
+          and r.id not in (select id from public.wallet_payouts)
         group by i.identity_id
       ) as open on open.identity_id = w.identity_id
       where w.part = 'held' and w.balance <> coalesce(open.requested, 0)`,
@@ -95,6 +96,30 @@ export const money: Invariant[] = [
         private.system_account('adjustments'), private.wallet_of(identities.id, 'held'), 1,
         'hold', 'hold', gen_random_uuid())
       from public.identities limit 1`,
+  },
+  {
+    id: 'WAL-07',
+    says:
+      'what is owed to people who are gone is what its rows say, and each row with a refund is it',
+    sql: `select 'sum' as bad, owed.total::text, entries.total::text
+        from (
+          select coalesce(sum(amount), 0) as total from public.wallet_payouts
+          where state in ('at_provider', 'open')
+        ) as owed
+        cross join (
+          select coalesce(sum(amount), 0) as total from public.wallet_entries
+          where wallet_id = private.system_account('payouts')
+        ) as entries
+        where owed.total <> entries.total
+      union all
+      select wallet_payouts.id::text, wallet_payouts.state, refunds.state
+        from public.wallet_payouts
+        left join public.refunds on refunds.id = wallet_payouts.id
+        where (wallet_payouts.state = 'at_provider') <> (refunds.state is not distinct from 'requested')
+          or (wallet_payouts.state = 'refunded') <> (refunds.state is not distinct from 'settled')
+          or refunds.amount <> wallet_payouts.amount`,
+    plant: `insert into public.wallet_payouts (account_id, amount, state)
+      select id, 1, 'open' from public.accounts limit 1`,
   },
   {
     id: 'I-17',

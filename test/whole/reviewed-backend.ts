@@ -134,6 +134,7 @@ export const ofBackend: Review[] = [
     'private.due_payments',
     'private.due_refunds',
     'private.expire_invoices',
+    'private.forget_payouts',
     'private.give_up_payments',
     'private.downgrade_plans',
     'private.recount_wallets',

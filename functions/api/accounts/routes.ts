@@ -41,6 +41,11 @@ const changeMe = route({
   responses: { 200: json(Me, 'The changed profile.') },
 })
 
+const money = z.enum(['refund', 'give_up']).optional().describe(
+  'Needed with money in a wallet. `refund`: it goes back to the payments that it came by, the newest ' +
+    'first; support pays out the rest. `give_up`: of at most 20.000 in all.',
+)
+
 const deleteMe = route({
   ...mine,
   tags,
@@ -51,7 +56,8 @@ const deleteMe = route({
   description:
     'Confirmed by the password, or by a code (`POST /auth/otp/resend` with purpose `delete`). ' +
     'In 14 days the account is anonymous for good; until then signing in cancels it. What is ' +
-    'open, such as money in the wallet, comes first.',
+    'open, such as an auction, comes first. With money in a wallet `money` says what becomes of it ' +
+    'then; nothing moves before.',
   errors: [
     'invalid_credentials',
     'otp_invalid',
@@ -60,7 +66,9 @@ const deleteMe = route({
     'account_has_obligations',
     'last_admin',
   ],
-  request: body(z.union([z.strictObject({ password: Password }), z.strictObject({ code: Code })])),
+  request: body(
+    z.union([z.strictObject({ password: Password, money }), z.strictObject({ code: Code, money })]),
+  ),
   responses: {
     202: json(
       z.object({ deleteAt: Time.describe('When it is carried out.') }).openapi('Deletion', {
@@ -166,7 +174,10 @@ export const accounts = area()
     await ('code' in given
       ? verifyOwnCode(c, user, 'delete', given.code)
       : verifyPassword(c, user, given.password))
-    const deletion = await backend('request_deletion', { accountId: user.id })
+    const deletion = await backend('request_deletion', {
+      accountId: user.id,
+      money: given.money,
+    })
     if (!deletion) throw new Refusal('token_invalid')
     return send(c, JSON.stringify(deletion), 202)
   })

@@ -151,7 +151,7 @@ const moderation = route({
   summary: 'List what awaits a decision, oldest first or as sorted',
   description:
     'Listings that await publishing, changes of published listings, companies and offices that ' +
-    'await verification, and reports; `decisions` says what can be decided on each. A filter or ' +
+    'await verification, reports, and money of deleted accounts that no payment takes back; `decisions` says what can be decided on each. A filter or ' +
     'sort that only one kind has, such as `listingType` or `price`, leaves out the others.',
   request: { query: ModerationQuery },
   responses: { 200: json(pageOf('ModerationPage', ModerationItem), 'A page of items.') },
@@ -170,7 +170,8 @@ const decide = route({
     '`PATCH /admin/identities/{identityId}/status` does. To reject, suspend or uphold needs a reason, ' +
     'which the owner reads. Send the `version` of the item that you show: a listing that was ' +
     'changed meanwhile is not decided about unseen; nor is a company or office with other ' +
-    '`documents` than `documentIds` names.',
+    '`documents` than `documentIds` names. Money of a deleted account is `paid_out`, with the reference ' +
+    'of your transfer as `note`, or `written_off`.',
   errors: [
     'not_found',
     'admin_self',

@@ -10,7 +10,7 @@ import {
   User,
 } from '../accounts/schemas.ts'
 import { InvoiceState } from '../billing/schemas.ts'
-import { Count, Time } from '../http/route.ts'
+import { Count, Money, Time } from '../http/route.ts'
 import { Document } from '../media/routes-documents.ts'
 import { codeOf, everyStatus, Property } from '../properties/schemas.ts'
 
@@ -116,8 +116,23 @@ export const IdentityStatus = z.strictObject({
   documentIds: documentIds.optional(),
 })
 
-const decisions = ['approve', 'reject', 'suspend', 'restore', 'uphold', 'dismiss'] as const
-export const moderationKinds = ['listing', 'changes', 'identity', 'report'] as const
+const decisions = [
+  'approve',
+  'reject',
+  'suspend',
+  'restore',
+  'uphold',
+  'dismiss',
+  'paid_out',
+  'written_off',
+] as const
+export const moderationKinds = [
+  'listing',
+  'changes',
+  'identity',
+  'report',
+  'wallet_payout',
+] as const
 
 const allowed = z.array(z.enum(decisions)).describe('What can be decided on it now.')
 
@@ -188,9 +203,17 @@ const WaitingIdentity = z.object({
   ),
 }).describe('The company or office with its licence, and whose it is.')
 
+const WaitingPayout = z.object({
+  accountId: z.uuid().describe('The account that is deleted.'),
+  amount: Money,
+  name: z.string().nullable().describe('Who is owed it; null after 180 days.'),
+  phone: z.string().nullable().describe('Proven; null without one, and after 180 days.'),
+  email: z.string().nullable().describe('Proven; null without one, and after 180 days.'),
+})
+
 export const ModerationItem = z
   .object({
-    id: z.uuid().describe('Of the listing, identity or report: for `decide`.'),
+    id: z.uuid().describe('Of the listing, identity, report or payout: for `decide`.'),
     kind: z.enum(moderationKinds).describe('Which of the fields below it has.'),
     since: Time.describe('Since when it waits.'),
     decisions: allowed,
@@ -203,12 +226,14 @@ export const ModerationItem = z
     ),
     identity: WaitingIdentity.nullable(),
     report: Reported.nullable().describe('Of kind `report`.'),
+    payout: WaitingPayout.nullable().describe('Of kind `wallet_payout`.'),
   })
   .openapi('ModerationItem', { description: 'Something that awaits a decision.' })
 
 export const Decision = z.strictObject({
   decision: z.enum(decisions).describe('One of the `decisions` of the item.'),
-  reason: Reason.optional().describe('Required to reject, suspend and uphold.'),
+  reason: Reason.optional().describe('Required to reject, suspend, uphold and write off.'),
+  note: Reason.optional().describe('Of `paid_out`, required: the reference of the transfer.'),
   version: z.int().optional().describe(
     'Of a listing or its changes: the `version` that was looked at. If it is another by now, ' +
       'nothing is decided (409 version_conflict).',
@@ -218,8 +243,10 @@ export const Decision = z.strictObject({
 
 export const Decided = z
   .object({
-    id: z.uuid().describe('Of the listing, identity or report.'),
-    kind: z.enum(['listing', 'identity', 'report']).describe('What was decided on.'),
+    id: z.uuid().describe('Of the listing, identity, report or payout.'),
+    kind: z.enum(['listing', 'identity', 'report', 'wallet_payout']).describe(
+      'What was decided on.',
+    ),
     status: z.string().describe('The status that it has now.'),
     decisions: allowed,
   })
@@ -273,6 +300,7 @@ export const AdminStats = z
       listings: Count.describe('Listings that await publishing.'),
       changes: Count.describe('Published listings with changes to be approved.'),
       reports: Count.describe('Open reports.'),
+      payouts: Count.describe('Amounts of deleted accounts to be paid out.'),
     }).describe('What awaits a decision.'),
   })
   .openapi('AdminStats', { description: 'The figures of the whole marketplace.' })

@@ -42,11 +42,21 @@ const wallet = route({
 const Transaction = z.object({
   id: z.int().min(1).describe('Grows with every entry.'),
   transferId: z.uuid().describe('The same for the entries that belong together.'),
-  kind: z.enum(['topup', 'payment', 'purchase', 'refund', 'hold', 'release', 'adjustment'])
+  kind: z.enum([
+    'topup',
+    'payment',
+    'purchase',
+    'refund',
+    'hold',
+    'release',
+    'adjustment',
+    'forfeit',
+    'payout',
+  ])
     .describe(
       '`purchase` is paid from the wallet, `payment` at a provider; `hold` is a refund to its ' +
         'source that has begun, `release` one that was rejected; an administrator makes an ' +
-        '`adjustment`.',
+        '`adjustment`; `forfeit` and `payout` empty the wallet of a deleted account.',
     ),
   part: z.enum(['available', 'held']).describe('Which part of the wallet it changed.'),
   amount: Money.openapi({ description: 'In dinars: positive came in, negative went out.' }),

@@ -1,0 +1,130 @@
+-- What becomes of the money of an account that is deleted: it goes back to where it came from, or
+-- waits for an admin, or is given up, as the person chose.
+
+create function private.return_to_payments(
+  account public.accounts, identity_id uuid, amount numeric, name text
+) returns void
+  language plpgsql
+  security definer -- writes refunds of an account that its caller has locked
+  set search_path = ''
+as $$
+declare
+  paid record;
+  part numeric;
+  left_over numeric := amount;
+  payout public.wallet_payouts;
+begin
+  payout.account_id := account.id;
+  payout.name := return_to_payments.name;
+  payout.phone := account.phone;
+  payout.email := case when account.email_proven then account.email end;
+  payout.created_at := now();
+  for paid in
+    select invoices, payments
+    from public.invoices
+    join public.payments on payments.invoice_id = invoices.id
+    where invoices.identity_id = return_to_payments.identity_id
+      and payments.captured_at is not null and private.went_to_wallet(invoices, payments)
+    order by payments.captured_at desc, payments.id
+  loop
+    exit when left_over = 0;
+    part := least(left_over, case (paid.payments).state
+      when 'surplus' then private.surplus_room(paid.payments)
+      else private.refund_room(paid.invoices) end);
+    continue when part = 0;
+    payout.id := gen_random_uuid();
+    payout.amount := part;
+    payout.state := 'at_provider';
+    insert into public.refunds (id, invoice_id, payment_id, destination, amount, reason)
+    values (payout.id, (paid.invoices).id, (paid.payments).id, 'source', part, 'account deleted');
+    insert into public.wallet_payouts select payout.*;
+    left_over := left_over - part;
+  end loop;
+  if left_over > 0 then
+    payout.id := gen_random_uuid();
+    payout.amount := left_over;
+    payout.state := 'open';
+    insert into public.wallet_payouts select payout.*;
+  end if;
+end
+$$;
+comment on function private.return_to_payments is
+  'Owes what an identity had to the payments that it came by, the newest first and each at most what is '
+  'left of it; the rest waits for an admin. A job asks the providers.';
+
+create function private.settle_deleted_account() returns trigger
+  language plpgsql
+  security definer -- moves money of the account that is being deleted
+  set search_path = ''
+as $$
+declare
+  name constant text := (
+    select individual_profiles.full_name from public.individual_profiles
+    where individual_profiles.account_id = old.id
+  );
+  given_up numeric := case old.money_at_deletion when 'give_up' then private.most_given_up() else 0 end;
+  wallet record;
+  part numeric;
+begin
+  -- Whoever pays, refunds or buys locks the account first, and so waits.
+  for wallet in
+    select wallets.id, wallets.identity_id, wallets.balance
+    from public.wallets
+    join public.identities on identities.id = wallets.identity_id
+    where identities.account_id = old.id and wallets.part = 'available' and wallets.balance > 0
+    order by wallets.id
+    for no key update of wallets
+  loop
+    part := least(wallet.balance, given_up);
+    given_up := given_up - part;
+    if part > 0 then
+      perform private.move_money(wallet.id, private.system_account('adjustments'), part,
+        'forfeit', 'forfeit', wallet.identity_id);
+    end if;
+    if wallet.balance > part then
+      perform private.move_money(wallet.id, private.system_account('payouts'),
+        wallet.balance - part, 'payout', 'payout', wallet.identity_id);
+      perform private.return_to_payments(old, wallet.identity_id, wallet.balance - part, name);
+    end if;
+  end loop;
+  return null;
+end
+$$;
+comment on function private.settle_deleted_account is
+  'Empties the wallets of an account that is deleted, as its owner chose when asking for that.';
+
+create trigger accounts_leave_no_money
+  after update of status on public.accounts
+  for each row when (
+    new.status = 'deleted' and old.status <> 'deleted' and old.money_at_deletion is not null
+  )
+  execute function private.settle_deleted_account();
+
+create function private.end_payout(payout_id uuid, state text, note text default null) returns void
+  language sql
+  security definer -- writes a row that its caller has locked
+  set search_path = ''
+as $$
+  update public.wallet_payouts
+  set state = end_payout.state, note = end_payout.note, decided_at = now(),
+      name = null, phone = null, email = null
+  where wallet_payouts.id = payout_id
+$$;
+comment on function private.end_payout is
+  'Money of a deleted account is where it belongs: whose it was is forgotten.';
+
+create function private.decide_payout(payout public.wallet_payouts, state text, note text) returns void
+  language plpgsql
+  security definer -- moves money that is owed, for an admin
+  set search_path = ''
+as $$
+declare
+  kind constant text := case state when 'paid_out' then 'payout' else 'forfeit' end;
+begin
+  perform private.move_money(private.system_account('payouts'),
+    private.system_account('adjustments'), payout.amount, kind, kind, payout.id);
+  perform private.end_payout(payout.id, state, note);
+end
+$$;
+comment on function private.decide_payout is
+  'Money of a deleted account, whose row is open and locked, was paid out by hand or is written off.';

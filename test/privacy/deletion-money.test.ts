@@ -1,0 +1,318 @@
+/** What becomes of the money in the wallets of an account that is deleted. */
+import { randomUUID } from 'node:crypto'
+import { beforeAll, expect, test } from 'vitest'
+import { byHand } from '../admin/studio.ts'
+import { signUpAdmin } from '../support/admins.ts'
+import { database, newPhone, type Person, signIn, signUp } from '../support/client.ts'
+import { givePhone, insertOrganisation, proveEmail } from '../support/fixtures.ts'
+import { drain, runJobs } from '../support/jobs.ts'
+import { alarmsAbout, createCharge, hasSandbox, submitSandboxPage } from '../support/money.ts'
+import { topUp, topUpInvoice, walletOf } from '../support/money.ts'
+import { waitUntil } from '../support/wait.ts'
+
+let admin: Person
+
+beforeAll(async () => {
+  admin = await signUpAdmin()
+})
+
+const query = (sql: string, values: unknown[] = []) => database().query(sql, values)
+
+const ask = (person: Person, money?: string) =>
+  person.post('/auth/me/delete', { password: person.password, ...(money && { money }) })
+
+/** Money that came by no payment. */
+const give = (identityId: string, amount: number) =>
+  query('select private.adjust_wallet($1, $2, gen_random_uuid())', [identityId, amount])
+
+const makeDue = ({ id }: Person) =>
+  query(
+    `update public.accounts set delete_at = now() - interval '1 second'
+     where id = $1 and status = 'deletion_requested'`,
+    [id],
+  )
+
+const stateOf = async ({ id }: Person) =>
+  (await query('select status from public.accounts where id = $1', [id])).rows[0].status
+
+async function deleted(person: Person) {
+  await makeDue(person)
+  await runJobs()
+  // Or by the jobs of another test, which run side by side.
+  await waitUntil('the deletion', async () => await stateOf(person) === 'deleted')
+}
+
+type Payout = {
+  id: string
+  amount: string
+  state: string
+  name: string | null
+  phone: string | null
+  email: string | null
+}
+
+const payoutsOf = async ({ id }: Person): Promise<Payout[]> =>
+  (await query(
+    `select id, amount, state, name, phone, email from public.wallet_payouts
+     where account_id = $1 order by state, amount desc`,
+    [id],
+  )).rows
+
+const amountsOf = async (person: Person) =>
+  (await payoutsOf(person)).map(({ state, amount }) => [state, Number(amount)])
+
+/** What the wallets of an account hold, and what of its money the system accounts hold. */
+async function whereMoneyIs({ id }: Person) {
+  const { rows: [found] } = await query(
+    `select
+       (select coalesce(sum(balance), 0) from public.wallets
+        where identity_id in (select id from public.identities where account_id = $1)) as wallets,
+       (select coalesce(sum(entries.amount), 0)
+        from public.wallet_entries as entries
+        join public.wallet_transfers as transfers on transfers.id = entries.transfer_id
+        where entries.wallet_id = private.system_account('payouts') and transfers.source_id in (
+          select id from public.identities where account_id = $1
+          union select id from public.wallet_payouts where account_id = $1
+        )) as payouts`,
+    [id],
+  )
+  return { wallets: Number(found.wallets), payouts: Number(found.payouts) }
+}
+
+/** Makes the refunds of a deleted account due for the job that asks the provider, and runs it. */
+async function askProvider(person: Person) {
+  await query(
+    `update public.refunds set created_at = now() - interval '1 hour', looked_up_at = null
+     where state = 'requested' and id in (
+       select id from public.wallet_payouts where account_id = $1)`,
+    [person.id],
+  )
+  await runJobs()
+}
+
+const refused = (available: number) => ({
+  status: 409,
+  body: { error: { code: 'account_has_obligations', obligations: ['money'], available } },
+})
+
+const decide = (id: string, body: object) => admin.post(`/admin/moderation/${id}/decide`, body)
+
+test('money in a wallet needs a word on what becomes of it, and 20.000 may be given up', async () => {
+  const person = await signUp()
+  await give(person.identityId, 20.001)
+  expect(await ask(person)).toMatchObject(refused(20.001))
+  expect(await ask(person, 'give_up')).toMatchObject(refused(20.001))
+  expect(await ask(person, 'keep')).toMatchObject({ status: 422 })
+  // The wallets of all identities count.
+  const company = await insertOrganisation(person.id)
+  await give(person.identityId, -0.001)
+  await give(company, 0.5)
+  expect(await ask(person, 'give_up')).toMatchObject(refused(20.5))
+  expect((await ask(person, 'refund')).status).toBe(202)
+})
+
+test('nothing moves before the 14 days are over: signing in gives everything back', async () => {
+  const person = await signUp()
+  await give(person.identityId, 7.5)
+  expect((await ask(person, 'give_up')).status).toBe(202)
+  await runJobs()
+  expect(await payoutsOf(person)).toEqual([])
+  const again = await signIn(person.identifier, person.password)
+  expect(await walletOf(again)).toMatchObject({ available: 7.5, held: 0 })
+  // What was said counts no more.
+  expect((await ask({ ...again, password: person.password })).status).toBe(409)
+})
+
+test.runIf(hasSandbox)(
+  'it goes back to its payments, the newest first, and an admin pays out the rest',
+  async () => {
+    const person = await signUp('نورة الصالح')
+    await proveEmail(person)
+    const [older, newer] = [await topUp(person, 10), await topUp(person, 5)]
+    await give(person.identityId, -3)
+    expect((await ask(person, 'refund')).status).toBe(202)
+    await give(person.identityId, 4.25)
+    await deleted(person)
+    await expect(signIn(person.identifier, person.password)).rejects.toThrow()
+
+    // 16.250: 5 of the newer, 10 of the older, and what came by none.
+    expect(await amountsOf(person)).toEqual([['at_provider', 10], ['at_provider', 5], [
+      'open',
+      1.25,
+    ]])
+    expect(await whereMoneyIs(person)).toEqual({ wallets: 0, payouts: 16.25 })
+    await askProvider(person)
+    await waitUntil(
+      'both refunds',
+      async () =>
+        (await payoutsOf(person)).filter(({ state }) => state === 'refunded').length === 2,
+    )
+    const { rows: refunded } = await query(
+      `select amount, state, (select count(*) from private.sandbox_refunds
+       where reference = refunds.id::text) as asked
+     from public.refunds where invoice_id = any ($1) order by amount`,
+      [[older.id, newer.id]],
+    )
+    expect(refunded).toMatchObject([
+      { amount: '5', state: 'settled', asked: '1' },
+      { amount: '10', state: 'settled', asked: '1' },
+    ])
+    expect(await whereMoneyIs(person)).toEqual({ wallets: 0, payouts: 1.25 })
+
+    const [rest] = (await payoutsOf(person)).filter(({ state }) => state === 'open')
+    const listed = await admin.get(`/admin/moderation?kind=wallet_payout&accountId=${person.id}`)
+    expect(listed.body.items).toMatchObject([{
+      id: rest!.id,
+      kind: 'wallet_payout',
+      decisions: ['paid_out', 'written_off'],
+      payout: {
+        accountId: person.id,
+        amount: 1.25,
+        name: 'نورة الصالح',
+        phone: null,
+        email: person.identifier,
+      },
+    }])
+    expect(await decide(rest!.id, { decision: 'paid_out' })).toMatchObject({
+      status: 422,
+      body: { error: { fields: [{ path: 'note' }] } },
+    })
+    expect((await decide(rest!.id, { decision: 'written_off' })).status).toBe(422)
+    expect((await decide(rest!.id, { decision: 'approve' })).status).toBe(409)
+    const replies = await Promise.all(
+      Array.from(
+        { length: 8 },
+        () => decide(rest!.id, { decision: 'paid_out', note: 'NBK 2026-118' }),
+      ),
+    )
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, ...Array(7).fill(409)])
+    expect(await whereMoneyIs(person)).toEqual({ wallets: 0, payouts: 0 })
+    for (const payout of await payoutsOf(person)) {
+      expect([payout.name, payout.phone, payout.email]).toEqual([null, null, null])
+    }
+    const { body: { items: [entry] } } = await admin.get(`/admin/audit?targetId=${rest!.id}`)
+    expect(entry).toMatchObject({ action: 'payout.paid_out', reason: 'NBK 2026-118' })
+  },
+)
+
+test('what is given up stays here, and what is above 20.000 by then does not', async () => {
+  const person = await signUp('بدر الهاجري')
+  const phone = newPhone()
+  await givePhone(person, phone)
+  const company = await insertOrganisation(person.id)
+  await give(person.identityId, 12)
+  expect((await ask(person, 'give_up')).status).toBe(202)
+  await give(company, 11)
+  await deleted(person)
+  const [{ id, ...rest }, ...more] = await payoutsOf(person) as [Payout]
+  expect(more).toEqual([])
+  expect(rest).toMatchObject({ amount: '3.000', state: 'open', name: 'بدر الهاجري' })
+  expect(rest.phone).toContain(phone.slice(-8))
+  expect(await whereMoneyIs(person)).toEqual({ wallets: 0, payouts: 3 })
+  const { rows: [{ forfeited }] } = await query(
+    `select sum(entries.amount) as forfeited from public.wallet_transfers as transfers
+     join public.wallet_entries as entries on entries.transfer_id = transfers.id
+     where transfers.kind = 'forfeit' and entries.amount > 0 and transfers.source_id in (
+       select identities.id from public.identities where account_id = $1)`,
+    [person.id],
+  )
+  expect(Number(forfeited)).toBe(20)
+
+  // In Studio.
+  const act = `insert into public.admin_acts (act, target, reason, note) values ($1, $2, $3, $4)
+    returning result`
+  await expect(byHand(act, ['pay_out', id, null, null])).rejects.toThrow('note is missing')
+  await expect(byHand(act, ['write_off', id, null, null])).rejects.toThrow('reason is missing')
+  const { rows: [{ result }] } = await byHand(act, ['write_off', id, 'لم يرد', null])
+  expect(result).toBe('The money is written off. This cannot be undone.')
+  expect(await whereMoneyIs(person)).toEqual({ wallets: 0, payouts: 0 })
+})
+
+test.runIf(hasSandbox)(
+  'a refund that the provider refuses waits for an admin, with whose it is',
+  async () => {
+    const person = await signUp('سالم العنزي')
+    await proveEmail(person)
+    await topUp(person, 6)
+    await ask(person, 'refund')
+    await deleted(person)
+    const [payout] = await payoutsOf(person) as [Payout]
+    expect(payout).toMatchObject({ state: 'at_provider', name: 'سالم العنزي' })
+    await query(`select private.refund_answered($1, null, 'failed')`, [payout.id])
+    expect(await alarmsAbout(payout.id)).toEqual(['refund_rejected'])
+    expect(await payoutsOf(person)).toMatchObject([{ ...payout, state: 'open' }])
+    expect(await whereMoneyIs(person)).toEqual({ wallets: 0, payouts: 6 })
+    expect(await decide(payout.id, { decision: 'written_off', reason: 'لم يرد' }))
+      .toMatchObject({ status: 200, body: { kind: 'wallet_payout', status: 'written_off' } })
+  },
+)
+
+test.runIf(hasSandbox)(
+  'a payment on its way comes first, and two of everything at once make one',
+  async () => {
+    const person = await signUp()
+    const { id } = await topUp(person, 8)
+    const refund = randomUUID()
+    await query(`select private.make_refund(null, $1, $2, 1, 'source', 'why', null, true)`, [
+      refund,
+      id,
+    ])
+    expect(await ask(person, 'refund')).toMatchObject(refused(7))
+    await query(`select private.refund_answered($1, null, 'failed')`, [refund])
+    const { ref } = await createCharge(person, await topUpInvoice(person, 4))
+    expect((await ask(person, 'refund')).status).toBe(409)
+    await submitSandboxPage(ref, 'fail', 'once')
+    const asked = await Promise.all([ask(person, 'refund'), ask(person, 'refund')])
+    expect(asked.map(({ status }) => status)).toContain(202)
+    await makeDue(person)
+    const jobs = Array.from(
+      { length: 4 },
+      () => query('select private.delete_due_account($1) as gone', [person.id]),
+    )
+    // The failed charge is paid after all, at this very moment.
+    const [, ...done] = await Promise.all([submitSandboxPage(ref, 'pay', 'once'), ...jobs])
+    expect(
+      done.filter(({ rows }) => rows[0].gone).length,
+    ).toBeLessThanOrEqual(1)
+    await deleted(person)
+
+    const owed = await payoutsOf(person)
+    const { wallets, payouts } = await whereMoneyIs(person)
+    expect(payouts).toBe(owed.reduce((sum, { amount }) => sum + Number(amount), 0))
+    // Either it was there before the account went, or it lies in the closed wallet, with an alarm.
+    expect([[12, 0], [8, 4]]).toContainEqual([payouts, wallets])
+    await Promise.all([askProvider(person), askProvider(person)])
+    await waitUntil(
+      'the refunds',
+      async () => (await payoutsOf(person)).every(({ state }) => state === 'refunded'),
+    )
+    const { rows: [{ asked: sent }] } = await query(
+      `select count(*) as asked from private.sandbox_refunds where reference = any ($1)`,
+      [owed.map(({ id }) => id)],
+    )
+    expect(Number(sent)).toBe(owed.length)
+    expect(await whereMoneyIs(person)).toEqual({ wallets, payouts: 0 })
+  },
+)
+
+test('whose it was is known for 180 days, and then it is still owed', async () => {
+  const person = await signUp('هدى المطيري')
+  await give(person.identityId, 2)
+  await ask(person, 'refund')
+  await deleted(person)
+  const [{ id, name }] = await payoutsOf(person) as [Payout]
+  expect(name).toBe('هدى المطيري')
+  const age = (days: number) =>
+    query(
+      `update public.wallet_payouts set created_at = now() - make_interval(days => $2) where id = $1`,
+      [id, days],
+    )
+  await age(179)
+  await drain('forget_payouts')
+  expect(await payoutsOf(person)).toMatchObject([{ name }])
+  await age(181)
+  await drain('forget_payouts')
+  expect(await payoutsOf(person)).toMatchObject([{ state: 'open', name: null, email: null }])
+  expect(await alarmsAbout(id)).toEqual(['payout_undecided'])
+  expect((await decide(id, { decision: 'written_off', reason: 'لم يرد' })).status).toBe(200)
+})
