@@ -17,6 +17,7 @@ const guides = {
   'errors.html': ['Errors', 'docs/errors.md'],
   'deploy.html': ['Deploy', 'docs/deploy.md'],
   'admin.html': ['Admin', 'docs/admin.md'],
+  'lost-access.html': ['Lost access', 'docs/lost-access.md'],
   'settings.html': ['Settings', 'docs/settings.md'],
 } as const
 
