@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { byHand } from '../admin/studio.ts'
+import { agePlans, buy, newPlan } from '../billing/purchases.ts'
 import { signUpAdmin } from '../support/admins.ts'
 import { database, newPhone, type Person, signIn, signUp } from '../support/client.ts'
 import { givePhone, insertOrganisation, proveEmail } from '../support/fixtures.ts'
@@ -113,12 +114,15 @@ test('money in a wallet needs a word on what becomes of it, and 20.000 may be gi
 
 test('nothing moves before the 14 days are over: signing in gives everything back', async () => {
   const person = await signUp()
-  await give(person.identityId, 7.5)
+  await give(person.identityId, 17.5)
+  await buy(person, await newPlan())
+  await agePlans(person, 29) // it would be renewed from the wallet
+  await give(person.identityId, 10)
   expect((await ask(person, 'give_up')).status).toBe(202)
   await runJobs()
   expect(await payoutsOf(person)).toEqual([])
   const again = await signIn(person.identifier, person.password)
-  expect(await walletOf(again)).toMatchObject({ available: 7.5, held: 0 })
+  expect(await walletOf(again)).toMatchObject({ available: 17.5, held: 0 })
   // What was said counts no more.
   expect((await ask({ ...again, password: person.password })).status).toBe(409)
 })

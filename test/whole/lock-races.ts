@@ -123,7 +123,7 @@ export async function restore({ one, other, sessions, passwords }: Acquaintances
          select documents.id from public.documents where identity_id = $1))`,
       [company],
     )
-    // Who leaves has to empty the wallet first.
+    // The races spend it.
     await database().query(
       `select private.adjust_wallet($1, 500, gen_random_uuid()) from public.wallets
        where wallets.identity_id = $1 and wallets.part = 'available' and wallets.balance < 100`,
