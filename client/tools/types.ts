@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import openapiTypescript, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import { errors } from '../../functions/_shared/errors.ts'
+import { exactly } from '../../functions/api/http/plain-schemas.ts'
 import { describe } from '../../local/docs/openapi.ts'
 
 type Operation = {
@@ -10,13 +11,7 @@ type Operation = {
 }
 type Response = {
   $ref?: string
-  content?: {
-    'application/json'?: {
-      schema: {
-        allOf?: { properties?: { error: { properties: { code: { enum: string[] } } } } }[]
-      }
-    }
-  }
+  content?: { 'application/json'?: { examples?: Record<string, object> } }
 }
 type Description = {
   paths: Record<string, Record<string, Operation>>
@@ -45,8 +40,7 @@ function codesOf({ responses }: Operation): string[] {
 
 function codesIn({ $ref, content }: Response): string[] {
   if ($ref) return codesIn(description.components.responses[$ref.split('/').at(-1)!]!)
-  const parts = content?.['application/json']?.schema.allOf ?? []
-  return parts.flatMap(({ properties }) => properties?.error.properties.code.enum ?? [])
+  return Object.keys(content?.['application/json']?.examples ?? {})
 }
 
 /** The codes of each operation, which its success types do not show. */
@@ -78,7 +72,7 @@ const ofIdentity = ({ paths }: Description) =>
 
 const union = (words: string[]) => words.map((word) => `\n  | '${word}'`).join('')
 
-const description: Description = JSON.parse(describe())
+const description: Description = exactly(JSON.parse(describe()))
 const list = (texts: string[]) => texts.map((text) => `\n  '${text}',`).join('')
 const [keyed, acting] = [list(repeatable(description)), list(ofIdentity(description))]
 const codes = refusals(description)

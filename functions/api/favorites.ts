@@ -32,6 +32,10 @@ const toggle = route({
   },
 })
 
+const Saved = z.union([Unavailable, Card, Property]).openapi('SavedListing', {
+  description: 'A saved listing as in other lists, or `UnavailableFavorite`, by its `status`.',
+})
+
 const list = route({
   ...acting,
   tags,
@@ -44,7 +48,7 @@ const list = route({
   request: { query: PageQuery.extend({ fields: Fields }) },
   responses: {
     200: json(
-      pageOf('FavoritePage', z.union([Unavailable, Card, Property])),
+      pageOf('FavoritePage', Saved),
       'Listings, and favorites that are not available at the moment.',
     ),
   },

@@ -9,6 +9,7 @@ import { undescribedFields } from './sentences.ts'
 /** What is not kept, and why. */
 const excused = {
   'info-contact': 'who runs the service is not known here',
+  'no-unused-components': 'exact forms are referred to in x-any-of alone',
 }
 
 const api = describe()
@@ -17,9 +18,9 @@ const events = describe('/asyncapi.json')
 async function redocly(source: string): Promise<string[]> {
   const config = await createConfig({ extends: ['recommended'] })
   const problems = await lintFromString({ source, config })
-  return problems.map(({ ruleId, message, location }) =>
-    `${ruleId}: ${message} (${location[0]?.pointer})`
-  )
+  return problems
+    .filter(({ ruleId }) => !Object.hasOwn(excused, ruleId))
+    .map(({ ruleId, message, location }) => `${ruleId}: ${message} (${location[0]?.pointer})`)
 }
 
 async function spectral(): Promise<string[]> {

@@ -4,7 +4,14 @@ import formats from 'ajv-formats'
 import { variable } from '../../local/config/environment.ts'
 import { recordAnswer } from './answered-codes.ts'
 import { onReply, type Reply, secretKey } from './client.ts'
-import { description, everyOperation, type Operation, resolve, type Schema } from './openapi.ts'
+import {
+  codesIn,
+  description,
+  everyOperation,
+  type Operation,
+  resolve,
+  type Schema,
+} from './openapi.ts'
 
 // Unknown keywords (OpenAPI's own) say nothing about a value.
 const ajv = new Ajv2020({ strict: false, allErrors: true })
@@ -110,6 +117,10 @@ export function faultsOf(method: string, path: string, { status, body, headers }
         faults.push(`content type ${type}`)
       }
       if (json) holds(json.schema)
+      const code = body?.error?.code
+      if (status >= 400 && !codesIn(operation.responses[status]).includes(code)) {
+        faults.push(`${code} is not among its codes`)
+      }
     }
   }
   if (status >= 500 && !cleanFailure(status, body?.error?.code)) faults.push('a 5xx')

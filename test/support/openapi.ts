@@ -1,5 +1,6 @@
 /** The API's OpenAPI description, from which tests of all routes are generated. */
 import { randomUUID } from 'node:crypto'
+import { exactly } from '../../functions/api/http/plain-schemas.ts'
 import { variable } from '../../local/config/environment.ts'
 import { issuerUrl } from './social-issuer.ts'
 
@@ -34,7 +35,7 @@ type Parameter = {
   required?: boolean
   schema: Schema
 }
-type Content = Record<string, { schema: Schema; example?: object }>
+type Content = Record<string, { schema: Schema; example?: object; examples?: object }>
 type Described = {
   operationId: string
   security?: unknown[]
@@ -73,9 +74,12 @@ export type Operation = {
   codes: string[]
 }
 
-export const description: Document = await (
+/** As it is sent: what generators read. */
+export const plainDescription: Document = await (
   await fetch(`${variable('SUPABASE_URL')}/functions/v1/api/openapi.json`)
 ).json()
+/** With every union in place of the object that stands for it. */
+export const description = exactly(plainDescription)
 
 /** What stands at a place of the description, also where that refers to a component. */
 function dereference<T extends object>(value: T | Reference): T {
@@ -87,11 +91,9 @@ function dereference<T extends object>(value: T | Reference): T {
 const mapValues = <T, U>(record: Record<string, T>, change: (value: T) => U) =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
 
-/** The error codes of a response: those of its problem. */
-function codesIn({ content }: Answer): string[] {
-  const [, narrowed] = content?.['application/json']?.schema.allOf ?? []
-  return (narrowed?.properties?.error?.properties?.code?.enum ?? []) as string[]
-}
+/** The error codes of a response: each has its example. */
+export const codesIn = ({ content }: Answer) =>
+  Object.keys(content?.['application/json']?.examples ?? {})
 
 /** Every operation of the API. */
 export const everyOperation: Operation[] = Object.entries(description.paths).flatMap((

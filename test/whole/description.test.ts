@@ -134,13 +134,6 @@ test('a conversation is about something: its body needs one of the two', async (
   }
 })
 
-test('no two parts of a record say what the same field is', () => {
-  for (const [name, { allOf = [] }] of Object.entries(description.components.schemas)) {
-    const fields = allOf.flatMap((part) => Object.keys(resolve(part).properties ?? {}))
-    expect(fields.toSorted(), name).toEqual([...new Set(fields)].toSorted())
-  }
-})
-
 test('every vocabulary that a field names is at /meta/enums', async () => {
   const { body } = await guest.get('/meta/enums')
   const named = JSON.stringify(description).matchAll(/A code of `(\w+)` at `GET \/meta\/enums`/g)

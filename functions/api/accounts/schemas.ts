@@ -1,7 +1,7 @@
 /** Accounts, identities and sessions as clients see them. */
 import { z } from '@hono/zod-openapi'
 import { normalizeTyped } from '../../_shared/identifiers.ts'
-import { Count, describedAs, Picture, Time } from '../http/route.ts'
+import { Count, describedAs, orNull, Picture, Time } from '../http/route.ts'
 
 const emailProven = z.boolean().describe(
   'Whether a code or a provider has proven who owns the email.',
@@ -63,8 +63,7 @@ export const realtimeTopic = z.string().describe(
 
 const identities = {
   user: User,
-  // As a union: beside nullable() the description would be the object's alone.
-  activeIdentity: z.union([Identity, z.null()]).describe(
+  activeIdentity: orNull(Identity).describe(
     'The identity that the account acts as; null if it lost it.',
   ),
   identities: z.array(Identity).describe('All identities of the account, of any status.'),

@@ -10,7 +10,7 @@ import {
   User,
 } from '../accounts/schemas.ts'
 import { InvoiceState } from '../billing/schemas.ts'
-import { Count, Money, Time } from '../http/route.ts'
+import { Count, Money, orNull, Time } from '../http/route.ts'
 import { Document } from '../media/routes-documents.ts'
 import { codeOf, everyStatus, Property } from '../properties/schemas.ts'
 
@@ -198,7 +198,7 @@ const WaitingIdentity = z.object({
     'Who else claims its licence number: the one that holds it, being `active`, `expired` or ' +
       '`suspended`, and then those that wait, the oldest first; 20 at most.',
   ),
-  lastDecision: z.union([AuditEntry, z.null()]).describe(
+  lastDecision: orNull(AuditEntry).describe(
     'What was last decided about it, as before it was corrected; null: nothing yet.',
   ),
 }).describe('The company or office with its licence, and whose it is.')
@@ -220,7 +220,7 @@ export const ModerationItem = z
     version: z.int().nullable().describe(
       'Of kind `listing` and `changes`: what is shown here, pictures included. For `decide`.',
     ),
-    listing: z.union([Property, z.null()]).describe('Of kind `listing` and `changes`.'),
+    listing: orNull(Property).describe('Of kind `listing` and `changes`.'),
     changes: z.record(z.string(), z.unknown()).nullable().describe(
       'What the owner wants to change; until the decision the listing stays as it is.',
     ),

@@ -1,36 +1,8 @@
 /** The printed receipt: a page in Arabic, right to left, of what was recorded when it was paid. */
 import { html, raw } from 'hono/html'
+import type { Receipt } from './schemas.ts'
 
-type Line = { titleAr: string; quantity: number; unitPrice: string; amount: string }
-
-export type Receipt = {
-  number: string
-  issuedAt: string
-  paidAt: string
-  paidWith: 'charge' | 'wallet'
-  payer: string
-  seller: {
-    nameAr?: string
-    registrationNo?: string
-    addressAr?: string
-    phone?: string
-    email?: string
-  } | null
-  lines: Line[]
-  tax: string
-  total: string
-  currency: string
-  credited: boolean
-  payment: {
-    provider: string
-    providerRef: string | null
-    paymentId: string | null
-    method: string | null
-    trackId: string | null
-    referenceId: string | null
-    authorizationId: string | null
-  } | null
-}
+type Line = Receipt['lines'][number]
 
 /** Latin digits, three decimals, isolated so that the line does not turn around them. */
 const dinar = (amount: string) =>

@@ -2,8 +2,8 @@
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { acting, area, json, pageOf, PageQuery, route, send } from '../http/route.ts'
-import { type Receipt, receiptPage } from './receipt-page.ts'
-import { Invoice, InvoiceState } from './schemas.ts'
+import { receiptPage } from './receipt-page.ts'
+import { Invoice, InvoiceState, type Receipt, ReceiptRecord } from './schemas.ts'
 
 const tags = ['invoices']
 const OneInvoice = z.strictObject({ id: z.uuid() })
@@ -50,11 +50,7 @@ const receipt = route({
   responses: {
     200: json(
       z.object({
-        receipt: z.looseObject({
-          number: z.string().describe('The number of the invoice.'),
-          total: z.string().describe('What was paid, in dinars with three decimals.'),
-          payer: z.string().describe('Who paid, by the name at that time.'),
-        }).describe('What the page shows, with more than these fields.'),
+        receipt: ReceiptRecord.describe('What the page shows.'),
         html: z.string().describe('A complete page in Arabic.'),
       }).openapi('Receipt', { description: 'The receipt of a paid invoice.' }),
       'Never changes once the invoice is paid.',

@@ -1,6 +1,7 @@
 /** Invoices and payments as clients see them. */
 import { z } from '@hono/zod-openapi'
-import { Count, Money, Time } from '../http/route.ts'
+import { identityType } from '../accounts/schemas.ts'
+import { Count, Money, orNull, Time } from '../http/route.ts'
 
 export const currency = z.literal('KWD')
 export const providerNames = ['tap', 'myfatoorah', 'sandbox'] as const
@@ -69,3 +70,50 @@ export const Invoice = z.object({
 }).openapi('Invoice', { description: 'What an identity has to pay, or has paid.' })
 
 export const OneInvoice = z.strictObject({ invoiceId: z.uuid() })
+
+const amount = z.string().describe('In dinars, with three decimals.')
+const reference = z.string().nullable().describe('As the provider said it; else null.')
+
+const Seller = z.object({
+  nameAr: z.string(),
+  nameEn: z.string(),
+  registrationNo: z.string().describe('Of the commercial register.'),
+  addressAr: z.string().describe('In Arabic.'),
+  phone: z.string().describe('As the setting has it.'),
+  email: z.string().describe('As the setting has it.'),
+}).openapi('Seller', { description: 'Who runs the service.' })
+
+const ReceiptPayment = z.object({
+  provider: z.string().describe('The payment provider.'),
+  providerRef: reference,
+  paymentId: reference,
+  method: reference,
+  trackId: reference,
+  referenceId: reference,
+  authorizationId: reference,
+}).openapi('ReceiptPayment', { description: 'A payment, by the numbers of its provider.' })
+
+/** What was recorded when it was paid. */
+export const ReceiptRecord = z.object({
+  number: z.string().describe('The number of the invoice.'),
+  issuedAt: Time.describe('When the invoice was made.'),
+  paidAt: Time.describe('When it was paid.'),
+  paidWith: z.enum(['charge', 'wallet']).describe('At the payment provider or from the wallet.'),
+  payerType: identityType,
+  payer: z.string().describe('Who paid, by the name at that time.'),
+  seller: orNull(Seller).describe('null: the service said nothing of itself.'),
+  lines: z.array(z.object({
+    titleAr: z.string(),
+    titleEn: z.string(),
+    quantity: Count.describe('How many.'),
+    unitPrice: amount,
+    amount,
+  })).describe('What was paid for.'),
+  tax: amount,
+  total: amount,
+  currency,
+  credited: z.boolean().describe('Whether it went to the wallet.'),
+  payment: orNull(ReceiptPayment).describe('At the provider; null: from the wallet.'),
+})
+
+export type Receipt = z.infer<typeof ReceiptRecord>

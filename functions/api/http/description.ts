@@ -12,6 +12,7 @@ import {
   withHeaders,
 } from './headers.ts'
 import { introduction, tags } from './introduction.ts'
+import { makePlain } from './plain-schemas.ts'
 import { Problem } from './problem.ts'
 import { examplesOf, responsesOf, sharedResponses } from './problem-responses.ts'
 import { codesOf } from './refusals.ts'
@@ -54,23 +55,12 @@ export function describeApi({ openAPIRegistry }: App, url: string): Document {
     },
     parameters: requestHeaders,
     headers: answerHeaders,
-    responses: sharedResponses(),
+    responses: sharedResponses(routes.map(codesOf)),
     examples: examplesOf(new Set(routes.flatMap(codesOf))),
   })
   nameBodies(document)
-  sayBesideReferences(document)
+  makePlain(document)
   return document
-}
-
-type Narrowed = { allOf?: [{ $ref?: string }, { type?: unknown }?] }
-
-/** What is said of a field that is a component stands beside the reference: readers look there. */
-function sayBesideReferences(part: object) {
-  const { allOf: [reference, more] = [] } = part as Narrowed
-  if (reference?.$ref && more && !more.type) Object.assign(part, more, { allOf: [reference] })
-  for (const inside of Object.values(part)) {
-    if (typeof inside === 'object' && inside) sayBesideReferences(inside)
-  }
 }
 
 /** A route as OpenAPI knows it, without what only this project knows. */

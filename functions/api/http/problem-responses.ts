@@ -1,10 +1,14 @@
-/** Refusals in the description: one response for each status, naming the codes that it can have. */
+/**
+ * Refusals in the description: one response for each status, naming the codes that it can have in its
+ * examples. What they have in common is one schema.
+ */
 import { errorBody, isTemporary } from '../../_shared/error-body.ts'
 import { type ErrorCode, errors } from '../../_shared/errors.ts'
 import type { Detail } from '../../_shared/refusal.ts'
 import { rateHeaders, withHeaders } from './headers.ts'
+import { pascal } from './plain-schemas.ts'
 
-/** Those that many operations share, each a component. */
+/** Names of those that many operations share; others are named after their codes. */
 const shared: Record<string, ErrorCode[]> = {
   BodyNotJson: ['body_not_json'],
   TokenNeeded: ['token_missing', 'token_expired', 'token_invalid'],
@@ -23,19 +27,31 @@ const shared: Record<string, ErrorCode[]> = {
   TimedOut: ['timeout'],
 }
 
-const nameOf = (codes: ErrorCode[]) => codes.toSorted().join()
-const names = new Map(Object.entries(shared).map(([name, codes]) => [nameOf(codes), name]))
+const names = new Map(Object.entries(shared).map(([name, codes]) => [`${codes.toSorted()}`, name]))
+const nameOf = (codes: ErrorCode[]) =>
+  names.get(`${codes.toSorted()}`) ?? codes.toSorted().map(pascal).join('Or')
 
-/** The responses of these codes, by status. */
-export function responsesOf(codes: ErrorCode[]) {
-  const byStatus = Object.groupBy(codes, (code) => String(errors[code][0]))
-  return Object.fromEntries(
-    Object.entries(byStatus).map(([status, of]) => {
-      const name = names.get(nameOf(of!))
-      return [status, name ? { $ref: `#/components/responses/${name}` } : responseOf(of!)]
-    }),
+/** These codes by their status, in the order of the codes. */
+const byStatus = (codes: ErrorCode[]) =>
+  Object.entries(Object.groupBy(codes, (code) => String(errors[code][0]))) as [
+    string,
+    ErrorCode[],
+  ][]
+
+/** The responses of these codes, by status: each refers to a component. */
+export const responsesOf = (codes: ErrorCode[]) =>
+  Object.fromEntries(
+    byStatus(codes).map(([status, of]) => [
+      status,
+      { $ref: `#/components/responses/${nameOf(of)}` },
+    ]),
   )
-}
+
+/** The components, for operations with these codes. */
+export const sharedResponses = (operations: ErrorCode[][]) =>
+  Object.fromEntries(
+    operations.flatMap(byStatus).map(([, codes]) => [nameOf(codes), responseOf(codes)]),
+  )
 
 function responseOf(codes: ErrorCode[]) {
   const [status] = errors[codes[0]]
@@ -47,26 +63,7 @@ function responseOf(codes: ErrorCode[]) {
     ),
     content: {
       'application/json': {
-        schema: {
-          allOf: [
-            { $ref: '#/components/schemas/Problem' },
-            {
-              type: 'object',
-              properties: {
-                error: {
-                  type: 'object',
-                  properties: {
-                    code: { type: 'string', enum: codes },
-                    ...(codes.some(isTemporary) && { retryAfter: { type: 'integer' } }),
-                  },
-                  required: ['code', ...(codes.every(isTemporary) ? ['retryAfter'] : [])],
-                  additionalProperties: true,
-                },
-              },
-              required: ['error'],
-            },
-          ],
-        },
+        schema: { $ref: '#/components/schemas/Problem' },
         examples: Object.fromEntries(
           codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
         ),
@@ -74,9 +71,6 @@ function responseOf(codes: ErrorCode[]) {
     },
   }
 }
-
-export const sharedResponses = () =>
-  Object.fromEntries(Object.entries(shared).map(([name, codes]) => [name, responseOf(codes)]))
 
 const requestId = '6f1e2d3c-4b5a-4798-8765-43210fedcba9'
 /** A value for each placeholder of the texts. */

@@ -9,9 +9,35 @@ import { classifyError, type Detail } from '../../_shared/refusal.ts'
 import { validationError } from '../../_shared/validation.ts'
 import { send } from './answers.ts'
 
+const text = z.string().optional()
+const texts = z.array(z.string()).optional()
+const whole = z.int().optional()
+
+/** What some codes say beside their text. */
+const details = {
+  actual: text.describe('identity_type_required: the type of the acting identity.'),
+  allowed: texts.describe('What would have been taken.'),
+  attemptsLeft: whole.describe('otp_invalid: how many tries the code has left.'),
+  documentIds: texts.describe('documents_changed: what the identity has by now.'),
+  from: text.describe('A state conflict: the state that it has.'),
+  kinds: texts.describe('contact_missing: the ways of contact that have no number.'),
+  limit: whole.describe('quota_exceeded: what the plan allows.'),
+  max: whole.describe('file_too_large: the limit, in MiB.'),
+  obligations: texts.describe('account_has_obligations: what is still open.'),
+  provider: text.describe('provider_disabled: whose sign-in is not available.'),
+  reason: text.describe('account_suspended: why.'),
+  required: text.describe('identity_type_required: the type that it takes.'),
+  retryAt: text.describe('change_too_soon: the moment from which it is taken.'),
+  to: text.describe('A state conflict: the state that was asked for.'),
+  until: z.string().nullable().optional().describe(
+    'account_suspended: when it ends; null: it has no end.',
+  ),
+  used: whole.describe('quota_exceeded: how much of it is taken.'),
+}
+
 export const Problem = z
   .object({
-    error: z.looseObject({
+    error: z.object({
       code: z.string().openapi({
         description: 'What went wrong, for programs; each operation lists its own.',
         example: 'property_not_found',
@@ -34,7 +60,8 @@ export const Problem = z
         .describe('What is wrong with the input, where that is what is wrong.'),
       retryAfter: z.int().min(0).optional().describe('Seconds, also in Retry-After.'),
       requestId: z.uuid().describe('Also in X-Request-Id; for questions to support.'),
-    }).describe('Some codes add details, such as attemptsLeft of otp_invalid.'),
+      ...details,
+    }).describe('What went wrong, with the details that some codes add.'),
   })
   .openapi('Problem', { description: 'The one shape of every error.' })
 

@@ -1,5 +1,7 @@
 /** Request bodies in the description: each is a component, and what may be left out is not required. */
 
+import { pascal } from './plain-schemas.ts'
+
 type Schema = {
   $ref?: string
   default?: unknown
@@ -16,8 +18,6 @@ type Described = {
   paths?: object
   components?: { schemas?: object }
 }
-
-const pascal = (name: string) => name.replace(/(?:^|_)(\w)/g, (_, first) => first.toUpperCase())
 
 /** Moves bodies without a name among the components, named after their operation. */
 export function nameBodies({ paths, components }: Described) {

@@ -105,10 +105,8 @@ export const Longitude = z.number().min(-180).max(180).openapi({ example: 48.076
 export const Picture = z.url().nullable().describe('Address of the picture; null without one.')
 
 /** An amount of KWD with the decimals that it has, at most three. */
-export const Money = z.number().openapi('Money', {
-  description: 'An amount of Kuwaiti dinars, exact to the fils: at most three decimals.',
-  example: 650,
-})
+export const Money = z.number().openapi({ example: 650 })
+  .describe('An amount of Kuwaiti dinars, exact to the fils: at most three decimals.')
 
 /** What a route takes, each with the sentence of the record's field of that name, unless it has its own. */
 export const describedAs = <Fields extends Record<string, z.ZodType>>(
@@ -122,8 +120,10 @@ export const describedAs = <Fields extends Record<string, z.ZodType>>(
     }),
   ) as Fields
 
-/** As a union: beside nullable() a description would be all that is left of it. */
-export const MoneyOrNull = z.union([Money, z.null()])
+export const MoneyOrNull = Money.nullable()
+
+/** What is a component, or null: nullable() would make the component so for everybody. */
+export const orNull = <T extends z.ZodType>(component: T) => z.union([component, z.null()])
 
 export const Limit = inQuery(z.int().min(1).max(50)).default(20).openapi({
   type: 'integer',

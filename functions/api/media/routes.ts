@@ -58,10 +58,13 @@ const avatar = route({
   },
 })
 
-const FileError = z.looseObject({
+const FileError = z.object({
   code: z.string().describe('A code of `GET /errors`.'),
   message: z.string().describe('For people: Arabic, or English with Accept-Language: en.'),
   messageEn: z.string().describe('Always in English.'),
+  max: z.int().optional().describe('file_too_large: the limit, in MiB.'),
+  limit: z.int().optional().describe('documents_full: how many there may be.'),
+  used: z.int().optional().describe('documents_full: how many there are.'),
 })
 
 const Uploaded = z

@@ -21,8 +21,8 @@ import { limitMisses } from '../http/worker-rates.ts'
 import { property, tags } from './routes-actions.ts'
 import { NewProperty, PropertyChanges } from './schemas-fields.ts'
 import {
-  ClosedProperty,
   Fields,
+  FoundProperty,
   Listed,
   OneProperty,
   OnePropertyOrNumber,
@@ -121,7 +121,7 @@ const read = route({
   request: { params: OnePropertyOrNumber },
   responses: {
     200: json(
-      Property.or(ClosedProperty),
+      FoundProperty,
       'The listing; `available` stands in a closed one alone.',
     ),
     304: { description: 'A guest has it already: If-None-Match.' },

@@ -3,7 +3,7 @@
  * here they describe the API and refuse early. Codes are looked up in the database.
  */
 import { z } from '@hono/zod-openapi'
-import { describedAs, Money } from '../http/route.ts'
+import { describedAs, Money, orNull } from '../http/route.ts'
 import { Auction, codeOf, Property, Type } from './schemas.ts'
 
 const maybe = <T extends z.ZodType>(schema: T) => schema.nullable().optional()
@@ -54,8 +54,7 @@ const decimal = (min: number, max: number, number = z.number()) =>
     .openapi({ minimum: min, maximum: max })
 
 const price = (min: number) => decimal(min, 99_999_999_999.999, Money)
-// As a union: see MoneyOrNull.
-const maybePrice = z.union([price(0), z.null()]).optional()
+const maybePrice = maybe(price(0))
 const whole = (min: number, max: number) => z.int().min(min).max(max)
 const code = z.string().regex(/^[a-z0-9_-]{1,40}$/)
 const codes = z.array(code).max(20)
@@ -88,13 +87,14 @@ const Expense = z
   })
   .openapi('ExpenseInput', { description: 'Something that is paid beside the rent.' })
 
-const Location = z.strictObject({
-  lat: z.number().min(28.45).max(30.15).describe('Degrees north.'),
-  lng: z.number().min(46.5).max(48.8).describe('Degrees east.'),
-  precision: z.enum(['exact', 'block', 'area']).default('block').describe(
-    'Others see the place within about 250 m unless it is `exact`.',
-  ),
-})
+const Location = z
+  .strictObject({
+    lat: z.number().min(28.45).max(30.15).describe('Degrees north.'),
+    lng: z.number().min(46.5).max(48.8).describe('Degrees east.'),
+    precision: z.enum(['exact', 'block', 'area']).default('block').describe(
+      'Others see the place within about 250 m unless it is `exact`.',
+    ),
+  }).openapi('LocationInput', { description: 'A place on the map.' })
 
 const fields = describedAs(Property.shape, {
   kind: maybe(code),
@@ -132,7 +132,9 @@ const fields = describedAs(Property.shape, {
   paciNo: maybe(
     z.string().normalize('NFKC').trim().regex(/^[0-9\u0660-\u0669\u06F0-\u06F9]{8}$/),
   ),
-  location: maybe(Location).describe('The place as it is; precision says how it is shown.'),
+  location: orNull(Location).optional().describe(
+    'The place as it is; precision says how it is shown.',
+  ),
   allowCall: maybe(z.boolean()),
   allowWhatsapp: maybe(z.boolean()),
   allowChat: maybe(z.boolean()),

@@ -8,6 +8,7 @@ import {
   Longitude,
   Money,
   MoneyOrNull,
+  orNull,
   pageOf,
   Picture,
   Time,
@@ -72,13 +73,14 @@ const Expense = z.object({
   period: z.enum(['month', 'year', 'once']).describe('How often it is paid.'),
 })
 
-const Location = z.object({
-  lat: Latitude,
-  lng: Longitude,
-  precision: z.enum(['exact', 'block', 'area']).describe(
-    'How exactly the owner shows it: only `exact` is the very place.',
-  ),
-})
+const Location = z
+  .object({
+    lat: Latitude,
+    lng: Longitude,
+    precision: z.enum(['exact', 'block', 'area']).describe(
+      'How exactly the owner shows it: only `exact` is the very place.',
+    ),
+  }).openapi('Location', { description: 'A place on the map.' })
 
 export const Media = z.object({
   id: z.uuid(),
@@ -112,6 +114,13 @@ export const Auction = z
 const dropPct = z.number().min(0).max(100).describe(
   'By how many percent the price is below the lowest of the 30 days before.',
 )
+
+const Deal = z
+  .object({
+    dropPct,
+    until: Time.describe('Until when it counts as a deal.'),
+  })
+  .openapi('Deal', { description: 'A price that has dropped.' })
 
 /** The whole record of a listing. */
 export const Property = z
@@ -174,7 +183,7 @@ export const Property = z
     street: text.describe('Name or number of the street.'),
     building: text.describe('Name or number of the building.'),
     paciNo: textLike('12345678').describe('The PACI number of the address: eight digits.'),
-    location: Location.nullable().describe(
+    location: orNull(Location).describe(
       'To others within about 250 m unless precision is exact; null: not given.',
     ),
     media: z.array(Media).describe('Its pictures, in order.'),
@@ -206,11 +215,10 @@ export const Property = z
     wantedAreaIds: z.array(z.string()).describe(
       'EXCHANGE only: where it is wanted, ids of `GET /meta/areas`.',
     ),
-    auction: z.union([Auction, z.null()]).describe('null: none was set.'),
-    deal: z.object({
-      dropPct,
-      until: Time.describe('Until when it counts as a deal.'),
-    }).nullable().describe('A price that dropped by 5 to 50 % in the last 14 days; else null.'),
+    auction: orNull(Auction).describe('null: none was set.'),
+    deal: orNull(Deal).describe(
+      'A price that dropped by 5 to 50 % in the last 14 days; else null.',
+    ),
     shareUrl: z.url().nullable().openapi({
       description: 'Where it can be passed on; null while strangers may not see it, or where the ' +
         'service has no such address.',
@@ -247,6 +255,14 @@ export const ClosedProperty = z
     description: 'What strangers see, by its number, of a listing that was closed.',
   })
 
+export const FoundProperty = z.union([Property, ClosedProperty]).openapi('FoundProperty', {
+  description: 'A listing by its id or number: `Property`, or `ClosedProperty`.',
+})
+
+const FirstPicture = Media.pick({ url: true, width: true, height: true }).openapi('FirstPicture', {
+  description: 'The picture that lists show.',
+})
+
 /** What lists carry of a listing: fields of its record with the same names and meanings. */
 export const Card = z
   .object({
@@ -273,7 +289,7 @@ export const Card = z
     areaId: shape.areaId,
     block: shape.block,
     location: shape.location,
-    picture: Media.pick({ url: true, width: true, height: true }).nullable().describe(
+    picture: orNull(FirstPicture).describe(
       'The first picture; null without one.',
     ),
     picturesCount: Count.describe('How many pictures it has.'),
@@ -290,7 +306,10 @@ export const Card = z
   .openapi('Card', { description: 'A listing in a list: fields of its record.' })
 
 /** A listing in a list: its card, or with fields=full its record. */
-export const Listed = z.union([Card, Property])
+export const Listed = z.union([Card, Property]).openapi('Listed', {
+  description: 'A listing in a list: its card, or with `fields=full` its record, which has no ' +
+    '`picture`, `picturesCount`, `dropPct` and `auctionEndsAt`.',
+})
 
 /** Which of the two a list carries. */
 export const Fields = z.enum(['card', 'full']).optional().describe(

@@ -25,9 +25,13 @@ const OfficeItem = OrganisationFields.extend({
   kind: z.literal('office').describe('What the slot holds.'),
 }).openapi('FeedOffice', { description: 'A verified office in a slot of the feed.' })
 
+const Slot = z.union([CardItem, PropertyItem, OfficeItem]).openapi('FeedSlot', {
+  description: 'A slot of the feed: a listing or a verified office, by its `kind`.',
+})
+
 const FeedPage = z
   .object({
-    items: z.array(z.union([CardItem, PropertyItem, OfficeItem])).describe(
+    items: z.array(Slot).describe(
       'Shorter than the limit where listings are gone: only hasMore marks the end.',
     ),
     page: z.int().min(1).describe('The number of this page.'),

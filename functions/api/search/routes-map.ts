@@ -9,6 +9,7 @@ import {
   Latitude,
   Longitude,
   MoneyOrNull,
+  orNull,
   pageOf,
   route,
   send,
@@ -69,7 +70,7 @@ const Point = z
   })
   .openapi('MapPoint', { description: 'A listing on the map.' })
 
-const understood = Understood.nullable().describe(
+const understood = orNull(Understood).describe(
   'What `q` was understood as; null without it, and where it is literal.',
 )
 
@@ -91,6 +92,10 @@ const Points = z
   })
   .openapi('MapPoints', { description: 'What a map shows from zoom 15 on.' })
 
+const MapListings = z.union([Clusters, Points]).openapi('MapListings', {
+  description: 'What a map shows: `MapClusters` below zoom 15, `MapPoints` from there on.',
+})
+
 const listings = route({
   tags: ['map'],
   unknownKey: 'filter_unknown',
@@ -110,7 +115,7 @@ const listings = route({
     ),
   },
   responses: {
-    200: json(z.union([Clusters, Points]), 'Each listing at its public location.'),
+    200: json(MapListings, 'Each listing at its public location.'),
   },
 })
 

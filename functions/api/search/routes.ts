@@ -2,7 +2,18 @@
 import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/context.ts'
 import { type Args, call } from '../../_shared/db.ts'
-import { area, body, Count, Cursor, json, Limit, pageFields, route, send } from '../http/route.ts'
+import {
+  area,
+  body,
+  Count,
+  Cursor,
+  json,
+  Limit,
+  orNull,
+  pageFields,
+  route,
+  send,
+} from '../http/route.ts'
 import { inSearchQueue } from '../http/search-queue.ts'
 import { Fields, Listed } from '../properties/schemas.ts'
 import { jsonFilters, queryFilters, unknownFilter } from './schemas-filters.ts'
@@ -23,7 +34,7 @@ const SearchPage = pageFields(Listed)
       'The index on this page of the first listing that fits only where something of `q` is left out ' +
         'or guessed; null where all fit.',
     ),
-    understood: Understood.nullable().describe(
+    understood: orNull(Understood).describe(
       'What `q` was understood as: on the first page; null without `q`, and where it is literal.',
     ),
   })

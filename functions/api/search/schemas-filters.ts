@@ -51,6 +51,8 @@ const common = {
     'In this block, as it is written or said: 5 is ٥ and قطعة 5.',
   ),
   postedSince: z.iso.date().or(Time).optional().openapi({
+    type: 'string',
+    pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}(T.+)?$',
     description: 'First published since a point in time, or a date: from its beginning in Kuwait.',
     example: '2026-11-01',
   }),
