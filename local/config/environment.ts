@@ -84,6 +84,11 @@ const declared = {
     about: 'The certificates, a PEM file, by which it knows them, in place of those of the system.',
     of: ['stack'],
   },
+  GENERATORS: {
+    about:
+      'A folder that `test/whole/generated/get.sh` has filled: clients are generated and tried.',
+    of: ['tests'],
+  },
   REFRESH_TOKENS: {
     about:
       'The version of the refresh tokens of Auth, 1 or 2, as a hosted project may have either.',
