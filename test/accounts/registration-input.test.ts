@@ -163,6 +163,13 @@ test('REG-01 passwords need 8 code points and fit 72 bytes, names 2 to 120 chara
     .toMatchObject(fieldRefusal(422, 'validation_failed', 'role'))
 })
 
+test.each(['/auth/register', '/auth/register/individual'])(
+  'REG-01 %s without a body is refused',
+  async (path) => {
+    expect(await guest.post(path)).toMatchObject(refusal(422, 'identifier_invalid'))
+  },
+)
+
 test('REG-01 the longer path of the route does the same', async () => {
   const body = { identifier: newEmail(), password: randomUUID(), fullName: 'منى' }
   const reply = await guest.post('/auth/register/individual', body)

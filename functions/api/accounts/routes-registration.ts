@@ -212,7 +212,8 @@ async function createVerifiedUser(identifier: Identifier, verified: Verified): P
 
 /** Whoever is refused for a short password may still type a code that somebody else's attempt sent. */
 async function refuseMalformed(c: ApiContext, code: ErrorCode, detail: Detail): Promise<never> {
-  const { data: identifier } = Identifier.safeParse(Object(await c.req.json()).identifier)
+  const given = await c.req.json().catch(() => undefined)
+  const { data: identifier } = Identifier.safeParse(Object(given).identifier)
   if (identifier?.kind === 'phone') {
     await backend('add_refused_registration', { phone: identifier.value })
   }
