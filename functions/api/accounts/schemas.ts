@@ -96,7 +96,7 @@ export const Session = z
   .openapi('Session', { description: 'The tokens of a sign-in, and who has signed in.' })
 
 const text = z.string().nullable()
-const website = z.url({ protocol: /^https$/ }).max(300)
+const website = z.url({ protocol: /^https$/ }).max(300).openapi({ pattern: '^https://.+$' })
 const phoneNumber = /^\+965[0-9]{8}$/
 
 /** What a company or office says of itself. */

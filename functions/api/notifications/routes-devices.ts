@@ -4,7 +4,7 @@ import { call } from '../../_shared/db.ts'
 import { area, body, json, mine, pageOf, route, send, sendNothing, Time } from '../http/route.ts'
 
 const visible = (text: z.ZodString) =>
-  text.regex(/^[^\p{Cc}]+$/u).openapi({ pattern: '^[^\\p{Cc}]+$' })
+  text.regex(/^[^\p{Cc}]+$/u).openapi({ pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]+$' })
 
 const DeviceId = visible(z.string().min(1).max(200)).describe(
   'Chosen by the app, the same for as long as it is installed.',

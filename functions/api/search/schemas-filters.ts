@@ -84,7 +84,9 @@ export const jsonFilters = {
   plotPosition: z.array(code).max(200).optional().describe(about.plotPosition),
   isDirect: z.boolean().optional().describe(about.isDirect),
   verifiedOnly: z.boolean().optional().describe(about.verifiedOnly),
-  bbox: BoxNumbers.optional().describe('In a box: minLng, minLat, maxLng, maxLat; cut to Kuwait.'),
+  bbox: BoxNumbers.optional().openapi({ minItems: 4, maxItems: 4 }).describe(
+    'In a box: minLng, minLat, maxLng, maxLat; cut to Kuwait.',
+  ),
   near: Near.optional().describe(about.near),
   requestYearMin: year.optional().describe('Strategy exchange only: `requestYear` from this on.'),
   requestYearMax: year.optional().describe('Strategy exchange only: `requestYear` up to this.'),
