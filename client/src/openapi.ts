@@ -229,7 +229,7 @@ export interface DeclaredCodes {
   }
   '/auth/me/phone': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'phone_taken' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'identifier_unchanged' | 'validation_failed' | 'identifier_invalid' | 'otp_invalid' | 'otp_resend_too_soon' | 'otp_locked' | 'rate_limited' | 'internal' | 'sms_send_failed' | 'sms_not_configured' | 'service_unavailable' | 'timeout'
-    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'last_identifier' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'otp_invalid' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'last_identifier' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/auth/me/email': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'email_taken' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'identifier_unchanged' | 'validation_failed' | 'identifier_invalid' | 'otp_invalid' | 'otp_resend_too_soon' | 'otp_locked' | 'rate_limited' | 'internal' | 'sms_send_failed' | 'mail_not_configured' | 'service_unavailable' | 'timeout'
@@ -241,7 +241,7 @@ export interface DeclaredCodes {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'change_not_found' | 'upload_timeout' | 'identity_changed' | 'email_taken' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/auth/me/providers/{provider}': {
-    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'last_identifier' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'otp_invalid' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'last_identifier' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/auth/me': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -279,7 +279,7 @@ export interface DeclaredCodes {
     delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/conversations': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'blocked' | 'property_not_found' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'blocked' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/conversations/{id}': {
@@ -3235,7 +3235,7 @@ export interface components {
     schemas: {
         /** @description The one shape of every error. */
         Problem: {
-            /** @description Some codes add details, such as attemptsLeft of otp_invalid. */
+            /** @description What went wrong, with the details that some codes add. */
             error: {
                 /**
                  * @description What went wrong, for programs; each operation lists its own.
@@ -3262,8 +3262,47 @@ export interface components {
                  * @description Also in X-Request-Id; for questions to support.
                  */
                 requestId: string;
-            } & {
-                [key: string]: unknown;
+                /** @description identity_type_required: the type of the acting identity. */
+                actual?: string;
+                /** @description What would have been taken. */
+                allowed?: string[];
+                /** @description otp_invalid: how many tries the code has left. */
+                attemptsLeft?: number;
+                /**
+                 * Format: double
+                 * @description account_has_obligations: the money in all wallets of the account, in dinars.
+                 */
+                available?: number;
+                /** @description documents_changed: what the identity has by now. */
+                documentIds?: string[];
+                /** @description A state conflict: the state that it has. */
+                from?: string;
+                /** @description contact_missing: the ways of contact that have no number. */
+                kinds?: string[];
+                /** @description quota_exceeded: what the plan allows. */
+                limit?: number;
+                /** @description file_too_large: the limit, in MiB. */
+                max?: number;
+                /** @description account_has_obligations: what is still open. */
+                obligations?: string[];
+                /** @description provider_disabled: whose sign-in is not available. */
+                provider?: string;
+                /** @description account_suspended: why. */
+                reason?: string;
+                /** @description identity_type_required: the type that it takes. */
+                required?: string;
+                /** @description change_too_soon: the moment from which it is taken. */
+                retryAt?: string;
+                /** @description A state conflict: the state that was asked for. */
+                to?: string;
+                /** @description account_suspended: when it ends; null: it has no end. */
+                until?: string | null;
+                /** @description terms_not_accepted: where the terms are read. */
+                url?: string;
+                /** @description quota_exceeded: how much of it is taken. */
+                used?: number;
+                /** @description terms_not_accepted, terms_outdated: the terms as they are now. */
+                version?: string;
             };
         };
         /** @description How the service and its parts are. */
@@ -3523,12 +3562,7 @@ export interface components {
              */
             at: string;
             /** @description The administrator; null for a change made in Studio, by SQL or by a job. */
-            actor: {
-                /** Format: uuid */
-                id: string;
-                /** @description As the person writes it; null until it is given. */
-                fullName: string | null;
-            } | null;
+            actor: components["schemas"]["AuditEntryActor"] | null;
             /** @description The login at the database: `facade` is the API and its jobs, others are Studio and SQL. */
             actorRole: string;
             /**
@@ -3590,93 +3624,11 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** @description The company or office with its licence, and whose it is. */
-            identity: {
-                /**
-                 * Format: uuid
-                 * @description The account that it belongs to.
-                 */
-                accountId: string;
-                /** @description As the person writes it; null until it is given. */
-                fullName: string | null;
-                /**
-                 * Format: email
-                 * @description In lower case; null where the account has none.
-                 */
-                email: string | null;
-                /**
-                 * @description A Kuwaiti mobile with country code; null where the account has none.
-                 * @example +96551234567
-                 */
-                phone: string | null;
-                record: components["schemas"]["IdentityRecord"];
-                /** @description What it has sent of its licence, the oldest first. */
-                documents: components["schemas"]["Document"][];
-                /** @description Who else claims its licence number: the one that holds it, being `active`, `expired` or `suspended`, and then those that wait, the oldest first; 20 at most. */
-                claims: {
-                    /** Format: uuid */
-                    accountId: string;
-                    identity: components["schemas"]["Identity"];
-                }[];
-                /** @description What was last decided about it, as before it was corrected; null: nothing yet. */
-                lastDecision: components["schemas"]["AuditEntry"] | null;
-            } | null;
+            identity: components["schemas"]["ModerationItemIdentity"] | null;
             /** @description Of kind `report`. */
-            report: {
-                /**
-                 * @description What kind of thing is reported.
-                 * @enum {string}
-                 */
-                targetType: "property" | "identity" | "message" | "review";
-                /**
-                 * Format: uuid
-                 * @description The id of the reported thing.
-                 */
-                targetId: string;
-                /**
-                 * @description A code of `reportReason` at `GET /meta/enums`.
-                 * @enum {string}
-                 */
-                reason: "spam" | "fraud" | "wrong_price" | "not_available" | "duplicate" | "offensive" | "impersonation" | "illegal" | "other";
-                /** @description In the words of the reporter; null without any. */
-                note: string | null;
-                /** @description Who reported it. */
-                reporter: {
-                    /** Format: uuid */
-                    accountId: string;
-                    /** Format: uuid */
-                    identityId: string;
-                    /** @description The name that others see; of a company or office its Arabic name. */
-                    displayName: string;
-                };
-                /** @description Whom the report is about, and its visible content; null: it is gone. */
-                target: {
-                    /** Format: uuid */
-                    accountId: string;
-                    /** Format: uuid */
-                    identityId: string;
-                    /** @description The name that others see; of a company or office its Arabic name. */
-                    displayName: string;
-                    /** @description Of a listing or identity its status, of a review `shown` or `hidden`, of a message null. */
-                    status: string | null;
-                    /** @description The title of a listing, the text of a message or review; null of an identity. */
-                    text: string | null;
-                } | null;
-            } | null;
+            report: components["schemas"]["ModerationItemReport"] | null;
             /** @description Of kind `wallet_payout`. */
-            payout: {
-                /**
-                 * Format: uuid
-                 * @description The account that is deleted.
-                 */
-                accountId: string;
-                amount: components["schemas"]["Money"];
-                /** @description Who is owed it; null after 180 days. */
-                name: string | null;
-                /** @description Proven; null without one, and after 180 days. */
-                phone: string | null;
-                /** @description Proven; null without one, and after 180 days. */
-                email: string | null;
-            } | null;
+            payout: components["schemas"]["ModerationItemPayout"] | null;
         };
         /** @description The whole record of a listing. */
         Property: {
@@ -3711,8 +3663,12 @@ export interface components {
             titleEn: string | null;
             descriptionAr: string | null;
             descriptionEn: string | null;
-            /** @description In dinars; of RENT for a month. null: not disclosed. */
-            price: components["schemas"]["Money"] | null;
+            /**
+             * Format: double
+             * @description In dinars; of RENT for a month. null: not disclosed.
+             * @example 650
+             */
+            price: number | null;
             /**
              * @description What the price is for: `month` of RENT, `once` of SALE, null of EXCHANGE.
              * @enum {string|null}
@@ -3725,8 +3681,12 @@ export interface components {
             priceLabel: string;
             /** @description Whether the price can be negotiated. */
             isNegotiable: boolean;
-            /** @description What it earns in a month, in dinars. 0 is nothing; null: not known. */
-            propertyIncome: components["schemas"]["Money"] | null;
+            /**
+             * Format: double
+             * @description What it earns in a month, in dinars. 0 is nothing; null: not known.
+             * @example 650
+             */
+            propertyIncome: number | null;
             /** @description EXCHANGE only: the year that the offered property is compared by (طلب), up to this one. */
             requestYear: number | null;
             /** @description EXCHANGE only: the year that the wanted property is compared by (مع), up to this one. */
@@ -3748,16 +3708,27 @@ export interface components {
                 labelAr: string;
                 /** @description The owner’s own words, else those of the code by Accept-Language. */
                 label: string;
-                amount: components["schemas"]["Money"];
+                /**
+                 * Format: double
+                 * @description An amount of Kuwaiti dinars, exact to the fils: at most three decimals.
+                 * @example 650
+                 */
+                amount: number;
                 /**
                  * @description How often it is paid.
                  * @enum {string}
                  */
                 period: "month" | "year" | "once";
             }[];
-            /** @description Area of the plot in square metres. */
+            /**
+             * Format: double
+             * @description Area of the plot in square metres.
+             */
             landAreaM2: number | null;
-            /** @description Built area in square metres. */
+            /**
+             * Format: double
+             * @description Built area in square metres.
+             */
             builtAreaM2: number | null;
             bedrooms: number | null;
             bathrooms: number | null;
@@ -3819,23 +3790,7 @@ export interface components {
              */
             paciNo: string | null;
             /** @description To others within about 250 m unless precision is exact; null: not given. */
-            location: {
-                /**
-                 * @description Degrees north.
-                 * @example 29.335
-                 */
-                lat: number;
-                /**
-                 * @description Degrees east.
-                 * @example 48.076
-                 */
-                lng: number;
-                /**
-                 * @description How exactly the owner shows it: only `exact` is the very place.
-                 * @enum {string}
-                 */
-                precision: "exact" | "block" | "area";
-            } | null;
+            location: components["schemas"]["Location"] | null;
             /** @description Its pictures, in order. */
             media: {
                 /** Format: uuid */
@@ -3896,15 +3851,7 @@ export interface components {
             /** @description null: none was set. */
             auction: components["schemas"]["Auction"] | null;
             /** @description A price that dropped by 5 to 50 % in the last 14 days; else null. */
-            deal: {
-                /** @description By how many percent the price is below the lowest of the 30 days before. */
-                dropPct: number;
-                /**
-                 * Format: date-time
-                 * @description Until when it counts as a deal.
-                 */
-                until: string;
-            } | null;
+            deal: components["schemas"]["Deal"] | null;
             /**
              * Format: uri
              * @description Where it can be passed on; null while strangers may not see it, or where the service has no such address.
@@ -3925,11 +3872,26 @@ export interface components {
             /** @description Shown to the owner only: the ways that were chosen and have no number to give. */
             contactMissing: ("call" | "whatsapp")[] | null;
         };
-        /**
-         * @description An amount of Kuwaiti dinars, exact to the fils: at most three decimals.
-         * @example 650
-         */
-        Money: number;
+        /** @description A place on the map. */
+        Location: {
+            /**
+             * Format: double
+             * @description Degrees north.
+             * @example 29.335
+             */
+            lat: number;
+            /**
+             * Format: double
+             * @description Degrees east.
+             * @example 48.076
+             */
+            lng: number;
+            /**
+             * @description How exactly the owner shows it: only `exact` is the very place.
+             * @enum {string}
+             */
+            precision: "exact" | "block" | "area";
+        };
         /** @description The identity that offers the listing. */
         Owner: {
             /** Format: uuid */
@@ -3961,10 +3923,31 @@ export interface components {
              * @description When bidding ends.
              */
             endsAt: string;
-            /** @description The lowest first bid, in dinars. */
-            startPrice: components["schemas"]["Money"];
-            /** @description The least step between bids, in dinars. */
-            minIncrement: components["schemas"]["Money"];
+            /**
+             * Format: double
+             * @description The lowest first bid, in dinars.
+             * @example 650
+             */
+            startPrice: number;
+            /**
+             * Format: double
+             * @description The least step between bids, in dinars.
+             * @example 650
+             */
+            minIncrement: number;
+        };
+        /** @description A price that has dropped. */
+        Deal: {
+            /**
+             * Format: double
+             * @description By how many percent the price is below the lowest of the 30 days before.
+             */
+            dropPct: number;
+            /**
+             * Format: date-time
+             * @description Until when it counts as a deal.
+             */
+            until: string;
         };
         /** @description A document of a company or office, such as its licence. */
         Document: {
@@ -4421,7 +4404,21 @@ export interface components {
             nextCursor: string | null;
         };
         /** @description Somebody whom the account blocks. */
-        Block: components["schemas"]["Party"] & {
+        Block: {
+            /** Format: uuid */
+            identityId: string;
+            /**
+             * @description A person, a company (developer or firm) or an office (brokerage).
+             * @enum {string}
+             */
+            type: "individual" | "company" | "office";
+            /** @description The name that others see; of a company or office its Arabic name. */
+            displayName: string;
+            /**
+             * Format: uri
+             * @description Address of the picture; null without one.
+             */
+            avatarUrl: string | null;
             /** Format: date-time */
             createdAt: string;
         };
@@ -4449,51 +4446,10 @@ export interface components {
             /** @description Name of the private Realtime channel of presence and typing, where clients send. Opaque, and not for ever: take it from answers and events. */
             liveTopic: string;
             /** @description null: about no listing, or one that is no longer visible. */
-            property: {
-                /** Format: uuid */
-                id: string;
-                /**
-                 * @description A draft may have none.
-                 * @example شقة للإيجار في السالمية
-                 */
-                titleAr: string | null;
-                /**
-                 * @description What is offered; fixed once published.
-                 * @enum {string}
-                 */
-                type: "SALE" | "RENT" | "EXCHANGE";
-                /**
-                 * @description The text of the price in the language of Accept-Language, to be shown as it is.
-                 * @example 650 د.ك / شهرياً
-                 */
-                priceLabel: string;
-                /**
-                 * @description As it is now.
-                 * @enum {string}
-                 */
-                status: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended" | "deleted";
-            } | null;
+            property: components["schemas"]["ConversationProperty"] | null;
             peer: components["schemas"]["Party"];
             /** @description null: nothing has been written yet. */
-            lastMessage: {
-                /** Format: uuid */
-                id: string;
-                /** @description Its number in the conversation. */
-                seq: number;
-                /**
-                 * @description What `body` holds.
-                 * @enum {string}
-                 */
-                type: "text" | "image" | "location" | "property";
-                /** @description The beginning of its text, or its kind in words: of an answer in the language of Accept-Language, of an event in that of the account. */
-                preview: string;
-                /** @description Whether this side sent it. */
-                mine: boolean;
-                /** @description There and true: an administrator has hidden it from both sides, and nothing says what it was. */
-                hidden?: boolean;
-                /** Format: date-time */
-                createdAt: string;
-            } | null;
+            lastMessage: components["schemas"]["ConversationLastMessage"] | null;
             /** @description How many messages this side has not read. */
             unread: number;
             /** @description Whether its pushes are off. */
@@ -4600,10 +4556,12 @@ export interface components {
             nextCursor: string | null;
         };
         FavoritePage: {
-            items: (components["schemas"]["UnavailableFavorite"] | components["schemas"]["Card"] | components["schemas"]["Property"])[];
+            items: components["schemas"]["SavedListing"][];
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description A saved listing as in other lists, or `UnavailableFavorite`, by its `status`. */
+        SavedListing: components["schemas"]["UnavailableFavorite"] | components["schemas"]["Card"] | components["schemas"]["Property"];
         /** @description A saved listing that cannot be shown now. */
         UnavailableFavorite: {
             /** Format: uuid */
@@ -4657,8 +4615,12 @@ export interface components {
             titleAr: string | null;
             /** @description null: only the Arabic one. */
             titleEn: string | null;
-            /** @description In dinars; of RENT for a month. null: not disclosed. */
-            price: components["schemas"]["Money"] | null;
+            /**
+             * Format: double
+             * @description In dinars; of RENT for a month. null: not disclosed.
+             * @example 650
+             */
+            price: number | null;
             /**
              * @description What the price is for: `month` of RENT, `once` of SALE, null of EXCHANGE.
              * @enum {string|null}
@@ -4675,9 +4637,15 @@ export interface components {
             requestYear: number | null;
             /** @description EXCHANGE only: the year that the wanted property is compared by (مع), up to this one. */
             requiredYear: number | null;
-            /** @description Area of the plot in square metres. */
+            /**
+             * Format: double
+             * @description Area of the plot in square metres.
+             */
             landAreaM2: number | null;
-            /** @description Built area in square metres. */
+            /**
+             * Format: double
+             * @description Built area in square metres.
+             */
             builtAreaM2: number | null;
             bedrooms: number | null;
             bathrooms: number | null;
@@ -4704,35 +4672,9 @@ export interface components {
              */
             block: string | null;
             /** @description To others within about 250 m unless precision is exact; null: not given. */
-            location: {
-                /**
-                 * @description Degrees north.
-                 * @example 29.335
-                 */
-                lat: number;
-                /**
-                 * @description Degrees east.
-                 * @example 48.076
-                 */
-                lng: number;
-                /**
-                 * @description How exactly the owner shows it: only `exact` is the very place.
-                 * @enum {string}
-                 */
-                precision: "exact" | "block" | "area";
-            } | null;
+            location: components["schemas"]["Location"] | null;
             /** @description The first picture; null without one. */
-            picture: {
-                /**
-                 * Format: uri
-                 * @description Address of the picture.
-                 */
-                url: string;
-                /** @description In pixels, as it is stored. */
-                width: number;
-                /** @description In pixels, as it is stored. */
-                height: number;
-            } | null;
+            picture: components["schemas"]["FirstPicture"] | null;
             /** @description How many pictures it has. */
             picturesCount: number;
             owner: components["schemas"]["Owner"];
@@ -4743,7 +4685,10 @@ export interface components {
             status: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended";
             /** @description Whether the acting identity has saved it; false to guests. */
             isFavorite: boolean;
-            /** @description Of a deal: by how many percent the price dropped; else null. */
+            /**
+             * Format: double
+             * @description Of a deal: by how many percent the price dropped; else null.
+             */
             dropPct: number | null;
             /**
              * Format: date-time
@@ -4761,6 +4706,18 @@ export interface components {
              */
             confirmedAt: string | null;
         };
+        /** @description The picture that lists show. */
+        FirstPicture: {
+            /**
+             * Format: uri
+             * @description Address of the picture.
+             */
+            url: string;
+            /** @description In pixels, as it is stored. */
+            width: number;
+            /** @description In pixels, as it is stored. */
+            height: number;
+        };
         /** @description The ids of all saved listings. */
         FavoriteIds: {
             /** @description Newest first. */
@@ -4776,7 +4733,7 @@ export interface components {
         /** @description A page of the home feed. */
         FeedPage: {
             /** @description Shorter than the limit where listings are gone: only hasMore marks the end. */
-            items: (components["schemas"]["FeedCard"] | components["schemas"]["FeedProperty"] | components["schemas"]["FeedOffice"])[];
+            items: components["schemas"]["FeedSlot"][];
             /** @description The number of this page. */
             page: number;
             /** @description Whether there is a next page. */
@@ -4787,6 +4744,8 @@ export interface components {
              */
             snapshot: string;
         };
+        /** @description A slot of the feed: a listing or a verified office, by its `kind`. */
+        FeedSlot: components["schemas"]["FeedCard"] | components["schemas"]["FeedProperty"] | components["schemas"]["FeedOffice"];
         /** @description A listing in a slot of the feed. */
         FeedCard: {
             /** Format: uuid */
@@ -4818,8 +4777,12 @@ export interface components {
             titleAr: string | null;
             /** @description null: only the Arabic one. */
             titleEn: string | null;
-            /** @description In dinars; of RENT for a month. null: not disclosed. */
-            price: components["schemas"]["Money"] | null;
+            /**
+             * Format: double
+             * @description In dinars; of RENT for a month. null: not disclosed.
+             * @example 650
+             */
+            price: number | null;
             /**
              * @description What the price is for: `month` of RENT, `once` of SALE, null of EXCHANGE.
              * @enum {string|null}
@@ -4836,9 +4799,15 @@ export interface components {
             requestYear: number | null;
             /** @description EXCHANGE only: the year that the wanted property is compared by (مع), up to this one. */
             requiredYear: number | null;
-            /** @description Area of the plot in square metres. */
+            /**
+             * Format: double
+             * @description Area of the plot in square metres.
+             */
             landAreaM2: number | null;
-            /** @description Built area in square metres. */
+            /**
+             * Format: double
+             * @description Built area in square metres.
+             */
             builtAreaM2: number | null;
             bedrooms: number | null;
             bathrooms: number | null;
@@ -4865,35 +4834,9 @@ export interface components {
              */
             block: string | null;
             /** @description To others within about 250 m unless precision is exact; null: not given. */
-            location: {
-                /**
-                 * @description Degrees north.
-                 * @example 29.335
-                 */
-                lat: number;
-                /**
-                 * @description Degrees east.
-                 * @example 48.076
-                 */
-                lng: number;
-                /**
-                 * @description How exactly the owner shows it: only `exact` is the very place.
-                 * @enum {string}
-                 */
-                precision: "exact" | "block" | "area";
-            } | null;
+            location: components["schemas"]["Location"] | null;
             /** @description The first picture; null without one. */
-            picture: {
-                /**
-                 * Format: uri
-                 * @description Address of the picture.
-                 */
-                url: string;
-                /** @description In pixels, as it is stored. */
-                width: number;
-                /** @description In pixels, as it is stored. */
-                height: number;
-            } | null;
+            picture: components["schemas"]["FirstPicture"] | null;
             /** @description How many pictures it has. */
             picturesCount: number;
             owner: components["schemas"]["Owner"];
@@ -4904,7 +4847,10 @@ export interface components {
             status: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended";
             /** @description Whether the acting identity has saved it; false to guests. */
             isFavorite: boolean;
-            /** @description Of a deal: by how many percent the price dropped; else null. */
+            /**
+             * Format: double
+             * @description Of a deal: by how many percent the price dropped; else null.
+             */
             dropPct: number | null;
             /**
              * Format: date-time
@@ -4960,8 +4906,12 @@ export interface components {
             titleEn: string | null;
             descriptionAr: string | null;
             descriptionEn: string | null;
-            /** @description In dinars; of RENT for a month. null: not disclosed. */
-            price: components["schemas"]["Money"] | null;
+            /**
+             * Format: double
+             * @description In dinars; of RENT for a month. null: not disclosed.
+             * @example 650
+             */
+            price: number | null;
             /**
              * @description What the price is for: `month` of RENT, `once` of SALE, null of EXCHANGE.
              * @enum {string|null}
@@ -4974,8 +4924,12 @@ export interface components {
             priceLabel: string;
             /** @description Whether the price can be negotiated. */
             isNegotiable: boolean;
-            /** @description What it earns in a month, in dinars. 0 is nothing; null: not known. */
-            propertyIncome: components["schemas"]["Money"] | null;
+            /**
+             * Format: double
+             * @description What it earns in a month, in dinars. 0 is nothing; null: not known.
+             * @example 650
+             */
+            propertyIncome: number | null;
             /** @description EXCHANGE only: the year that the offered property is compared by (طلب), up to this one. */
             requestYear: number | null;
             /** @description EXCHANGE only: the year that the wanted property is compared by (مع), up to this one. */
@@ -4997,16 +4951,27 @@ export interface components {
                 labelAr: string;
                 /** @description The owner’s own words, else those of the code by Accept-Language. */
                 label: string;
-                amount: components["schemas"]["Money"];
+                /**
+                 * Format: double
+                 * @description An amount of Kuwaiti dinars, exact to the fils: at most three decimals.
+                 * @example 650
+                 */
+                amount: number;
                 /**
                  * @description How often it is paid.
                  * @enum {string}
                  */
                 period: "month" | "year" | "once";
             }[];
-            /** @description Area of the plot in square metres. */
+            /**
+             * Format: double
+             * @description Area of the plot in square metres.
+             */
             landAreaM2: number | null;
-            /** @description Built area in square metres. */
+            /**
+             * Format: double
+             * @description Built area in square metres.
+             */
             builtAreaM2: number | null;
             bedrooms: number | null;
             bathrooms: number | null;
@@ -5068,23 +5033,7 @@ export interface components {
              */
             paciNo: string | null;
             /** @description To others within about 250 m unless precision is exact; null: not given. */
-            location: {
-                /**
-                 * @description Degrees north.
-                 * @example 29.335
-                 */
-                lat: number;
-                /**
-                 * @description Degrees east.
-                 * @example 48.076
-                 */
-                lng: number;
-                /**
-                 * @description How exactly the owner shows it: only `exact` is the very place.
-                 * @enum {string}
-                 */
-                precision: "exact" | "block" | "area";
-            } | null;
+            location: components["schemas"]["Location"] | null;
             /** @description Its pictures, in order. */
             media: {
                 /** Format: uuid */
@@ -5145,15 +5094,7 @@ export interface components {
             /** @description null: none was set. */
             auction: components["schemas"]["Auction"] | null;
             /** @description A price that dropped by 5 to 50 % in the last 14 days; else null. */
-            deal: {
-                /** @description By how many percent the price is below the lowest of the 30 days before. */
-                dropPct: number;
-                /**
-                 * Format: date-time
-                 * @description Until when it counts as a deal.
-                 */
-                until: string;
-            } | null;
+            deal: components["schemas"]["Deal"] | null;
             /**
              * Format: uri
              * @description Where it can be passed on; null while strangers may not see it, or where the service has no such address.
@@ -5252,7 +5193,10 @@ export interface components {
             workingHours: string | null;
             /** @description Whether an administrator has seen the licence. */
             verified: boolean;
-            /** @description Average of its reviews, 1 to 5; null without reviews. */
+            /**
+             * Format: double
+             * @description Average of its reviews, 1 to 5; null without reviews.
+             */
             ratingAvg: number | null;
             /** @description How many reviews it has. */
             ratingCount: number;
@@ -5268,34 +5212,43 @@ export interface components {
              */
             kind: "office";
         };
+        /** @description What a map shows: `MapClusters` below zoom 15, `MapPoints` from there on. */
+        MapListings: components["schemas"]["MapClusters"] | components["schemas"]["MapPoints"];
         /** @description What a map shows below zoom 15. */
         MapClusters: {
             /** @description Largest first, at most 5,000. */
             clusters: components["schemas"]["MapCluster"][];
             /** @description Counted from a sample: a cell with less than a thousandth of all may be missing. */
             approximate: boolean;
-            understood: components["schemas"]["Understood"];
+            /** @description What `q` was understood as; null without it, and where it is literal. */
+            understood: components["schemas"]["Understood"] | null;
         };
         /** @description Listings that lie near one another. */
         MapCluster: {
             /**
+             * Format: double
              * @description Degrees north.
              * @example 29.335
              */
             lat: number;
             /**
+             * Format: double
              * @description Degrees east.
              * @example 48.076
              */
             lng: number;
             /** @description How many listings it stands for. */
             count: number;
-            /** @description Their lowest price, in dinars; null where none has one, and where counts are approximate. */
-            minPrice: components["schemas"]["Money"] | null;
+            /**
+             * Format: double
+             * @description Their lowest price, in dinars; null where none has one, and where counts are approximate.
+             * @example 650
+             */
+            minPrice: number | null;
             /** @description The bounds of its listings: minLng, minLat, maxLng, maxLat. */
             bbox: number[];
         };
-        /** @description What `q` was understood as; null without it, and where it is literal. */
+        /** @description What a query was understood as. */
         Understood: {
             /** @description What was read. Kinds, places and the block are also found in the text of a listing. */
             found: components["schemas"]["UnderstoodItem"][];
@@ -5307,7 +5260,7 @@ export interface components {
             conflicts: string[];
             /** @description The strategy that has what was asked, where the one searched has not: then nothing is found. */
             strategy: string | null;
-        } | null;
+        };
         /** @description Words of a query that were read. */
         UnderstoodItem: {
             /** @description The filter that it is: `type`, `kinds`, `areaIds`, `governorateIds`, `priceMin` … or `refNo`. */
@@ -5323,18 +5276,21 @@ export interface components {
             points: components["schemas"]["MapPoint"][];
             /** @description Whether there are more than are shown. */
             truncated: boolean;
-            understood: components["schemas"]["Understood"];
+            /** @description What `q` was understood as; null without it, and where it is literal. */
+            understood: components["schemas"]["Understood"] | null;
         };
         /** @description A listing on the map. */
         MapPoint: {
             /** Format: uuid */
             id: string;
             /**
+             * Format: double
              * @description Degrees north.
              * @example 29.335
              */
             lat: number;
             /**
+             * Format: double
              * @description Degrees east.
              * @example 48.076
              */
@@ -5346,8 +5302,12 @@ export interface components {
             type: "SALE" | "RENT" | "EXCHANGE";
             /** @description A code of `GET /meta/kinds`. */
             kind: string;
-            /** @description In dinars; of RENT for a month. null: not disclosed. */
-            price: components["schemas"]["Money"] | null;
+            /**
+             * Format: double
+             * @description In dinars; of RENT for a month. null: not disclosed.
+             * @example 650
+             */
+            price: number | null;
             /**
              * @description The text of the price in the language of Accept-Language, to be shown as it is.
              * @example 650 د.ك / شهرياً
@@ -5368,21 +5328,31 @@ export interface components {
             nameAr: string;
             nameEn: string;
             /**
+             * Format: double
              * @description Degrees north.
              * @example 29.335
              */
             lat: number | null;
             /**
+             * Format: double
              * @description Degrees east.
              * @example 48.076
              */
             lng: number | null;
             /** @description How many listings it has. */
             count: number;
-            /** @description In dinars; null for fewer than 5 prices or 3 accounts. */
-            medianPrice: components["schemas"]["Money"] | null;
-            /** @description In dinars for a square metre; null as the other is. */
-            medianPricePerM2: components["schemas"]["Money"] | null;
+            /**
+             * Format: double
+             * @description In dinars; null for fewer than 5 prices or 3 accounts.
+             * @example 650
+             */
+            medianPrice: number | null;
+            /**
+             * Format: double
+             * @description In dinars for a square metre; null as the other is.
+             * @example 650
+             */
+            medianPricePerM2: number | null;
         };
         /** @description A picture that was uploaded. */
         UploadedAvatar: {
@@ -5424,8 +5394,12 @@ export interface components {
                     message: string;
                     /** @description Always in English. */
                     messageEn: string;
-                } & {
-                    [key: string]: unknown;
+                    /** @description file_too_large: the limit, in MiB. */
+                    max?: number;
+                    /** @description documents_full: how many there may be. */
+                    limit?: number;
+                    /** @description documents_full: how many there are. */
+                    used?: number;
                 };
             }[];
         };
@@ -5469,8 +5443,12 @@ export interface components {
                     message: string;
                     /** @description Always in English. */
                     messageEn: string;
-                } & {
-                    [key: string]: unknown;
+                    /** @description file_too_large: the limit, in MiB. */
+                    max?: number;
+                    /** @description documents_full: how many there may be. */
+                    limit?: number;
+                    /** @description documents_full: how many there are. */
+                    used?: number;
                 };
             }[];
         };
@@ -5520,17 +5498,7 @@ export interface components {
                 files: string;
             };
             /** @description null: there are none to accept. */
-            terms: {
-                /** @description Which they are. */
-                version: string;
-                /** @description Where they are read. */
-                url: string;
-                /**
-                 * Format: date-time
-                 * @description From when on who has not accepted them is refused.
-                 */
-                requiredFrom: string;
-            } | null;
+            terms: components["schemas"]["AppTerms"] | null;
             /** @description Where the privacy policy is read; null where it is not said. */
             privacyUrl: string | null;
             /** @description Where people ask for help. */
@@ -5567,11 +5535,13 @@ export interface components {
             nameAr: string;
             nameEn: string;
             /**
+             * Format: double
              * @description Degrees north.
              * @example 29.335
              */
             lat: number;
             /**
+             * Format: double
              * @description Degrees east.
              * @example 48.076
              */
@@ -5596,11 +5566,13 @@ export interface components {
             /** @description Another name, which searches find too; else null. */
             aliasAr: string | null;
             /**
+             * Format: double
              * @description Degrees north.
              * @example 29.335
              */
             lat: number | null;
             /**
+             * Format: double
              * @description Degrees east.
              * @example 48.076
              */
@@ -5614,7 +5586,13 @@ export interface components {
             nextCursor: string | null;
         };
         /** @description A kind of property. */
-        Kind: components["schemas"]["Word"] & {
+        Kind: {
+            /** @description What records and requests carry. */
+            code: string;
+            /** @description What people read. */
+            textAr: string;
+            /** @description The same in English. */
+            textEn: string;
             /** @description A hint for clients, not a rule. */
             usualTypes: string[];
         };
@@ -5765,7 +5743,10 @@ export interface components {
             workingHours: string | null;
             /** @description Whether an administrator has seen the licence. */
             verified: boolean;
-            /** @description Average of its reviews, 1 to 5; null without reviews. */
+            /**
+             * Format: double
+             * @description Average of its reviews, 1 to 5; null without reviews.
+             */
             ratingAvg: number | null;
             /** @description How many reviews it has. */
             ratingCount: number;
@@ -5849,7 +5830,10 @@ export interface components {
             workingHours: string | null;
             /** @description Whether an administrator has seen the licence. */
             verified: boolean;
-            /** @description Average of its reviews, 1 to 5; null without reviews. */
+            /**
+             * Format: double
+             * @description Average of its reviews, 1 to 5; null without reviews.
+             */
             ratingAvg: number | null;
             /** @description How many reviews it has. */
             ratingCount: number;
@@ -5942,7 +5926,10 @@ export interface components {
                 /** @description Of those of 30 days, how many opened a chat. */
                 chat: number;
             };
-            /** @description Average of its reviews, 1 to 5; null without reviews. */
+            /**
+             * Format: double
+             * @description Average of its reviews, 1 to 5; null without reviews.
+             */
             ratingAvg: number | null;
             /** @description How many reviews it has. */
             ratingCount: number;
@@ -6022,7 +6009,10 @@ export interface components {
             workingHours: string | null;
             /** @description Whether an administrator has seen the licence. */
             verified: boolean;
-            /** @description Average of its reviews, 1 to 5; null without reviews. */
+            /**
+             * Format: double
+             * @description Average of its reviews, 1 to 5; null without reviews.
+             */
             ratingAvg: number | null;
             /** @description How many reviews it has. */
             ratingCount: number;
@@ -6033,12 +6023,17 @@ export interface components {
             /** Format: date-time */
             memberSince: string;
             /** @description The ten newest. */
-            listings: (components["schemas"]["Card"] | components["schemas"]["Property"])[];
+            listings: components["schemas"]["Listed"][];
             reviews: components["schemas"]["ReviewSummary"];
         };
+        /** @description A listing in a list: its card, or with `fields=full` its record, which has no `picture`, `picturesCount`, `dropPct` and `auctionEndsAt`. */
+        Listed: components["schemas"]["Card"] | components["schemas"]["Property"];
         /** @description All reviews of an identity in figures. */
         ReviewSummary: {
-            /** @description 1 to 5; null without reviews. */
+            /**
+             * Format: double
+             * @description 1 to 5; null without reviews.
+             */
             average: number | null;
             /** @description How many reviews there are. */
             count: number;
@@ -6074,7 +6069,10 @@ export interface components {
              * @example 2026-11
              */
             memberSince: string;
-            /** @description Average of its reviews, 1 to 5; null without reviews. */
+            /**
+             * Format: double
+             * @description Average of its reviews, 1 to 5; null without reviews.
+             */
             ratingAvg: number | null;
             /** @description How many reviews it has. */
             ratingCount: number;
@@ -6084,7 +6082,7 @@ export interface components {
             medianResponseMinutes: number | null;
         };
         AdvertiserListingsPage: {
-            items: (components["schemas"]["Card"] | components["schemas"]["Property"])[];
+            items: components["schemas"]["Listed"][];
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
@@ -6121,7 +6119,10 @@ export interface components {
             items: components["schemas"]["Review"][];
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
-            /** @description 1 to 5; null without reviews. */
+            /**
+             * Format: double
+             * @description 1 to 5; null without reviews.
+             */
             average: number | null;
             /** @description How many reviews there are. */
             count: number;
@@ -6171,13 +6172,13 @@ export interface components {
             isMine: boolean;
         };
         SearchPage: {
-            items: (components["schemas"]["Card"] | components["schemas"]["Property"])[];
+            items: components["schemas"]["Listed"][];
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
             /** @description The index on this page of the first listing that fits only where something of `q` is left out or guessed; null where all fit. */
             similarFrom: number | null;
             /** @description What `q` was understood as: on the first page; null without `q`, and where it is literal. */
-            understood: components["schemas"]["Understood"];
+            understood: components["schemas"]["Understood"] | null;
         };
         /** @description A strategy, words and filters; all of them have to fit. */
         Search: {
@@ -6237,13 +6238,27 @@ export interface components {
             governorateIds?: string[];
             /** @description In any of these areas: ids of `GET /meta/areas`. */
             areaIds?: string[];
-            /** @description At least this price, in dinars. Listings without a price are left out. */
-            priceMin?: components["schemas"]["Money"];
-            /** @description At most this price, in dinars. Listings without a price are left out. */
-            priceMax?: components["schemas"]["Money"];
-            /** @description At least this area in square metres: the plot, or else the built area. */
+            /**
+             * Format: double
+             * @description At least this price, in dinars. Listings without a price are left out.
+             * @example 650
+             */
+            priceMin?: number;
+            /**
+             * Format: double
+             * @description At most this price, in dinars. Listings without a price are left out.
+             * @example 650
+             */
+            priceMax?: number;
+            /**
+             * Format: double
+             * @description At least this area in square metres: the plot, or else the built area.
+             */
             areaM2Min?: number;
-            /** @description At most this area in square metres: the plot, or else the built area. */
+            /**
+             * Format: double
+             * @description At most this area in square metres: the plot, or else the built area.
+             */
             areaM2Max?: number;
             /** @description At least so many bedrooms. */
             bedroomsMin?: number;
@@ -6266,16 +6281,21 @@ export interface components {
             /** @description Within a distance of a place. */
             near?: {
                 /**
+                 * Format: double
                  * @description Degrees north.
                  * @example 29.335
                  */
                 lat: number;
                 /**
+                 * Format: double
                  * @description Degrees east.
                  * @example 48.076
                  */
                 lng: number;
-                /** @description How far away at most, in kilometres. */
+                /**
+                 * Format: double
+                 * @description How far away at most, in kilometres.
+                 */
                 km: number;
             };
             /** @description Strategy exchange only: `requestYear` from this on. */
@@ -6339,13 +6359,27 @@ export interface components {
             governorateIds?: string[];
             /** @description In any of these areas: ids of `GET /meta/areas`. */
             areaIds?: string[];
-            /** @description At least this price, in dinars. Listings without a price are left out. */
-            priceMin?: components["schemas"]["Money"];
-            /** @description At most this price, in dinars. Listings without a price are left out. */
-            priceMax?: components["schemas"]["Money"];
-            /** @description At least this area in square metres: the plot, or else the built area. */
+            /**
+             * Format: double
+             * @description At least this price, in dinars. Listings without a price are left out.
+             * @example 650
+             */
+            priceMin?: number;
+            /**
+             * Format: double
+             * @description At most this price, in dinars. Listings without a price are left out.
+             * @example 650
+             */
+            priceMax?: number;
+            /**
+             * Format: double
+             * @description At least this area in square metres: the plot, or else the built area.
+             */
             areaM2Min?: number;
-            /** @description At most this area in square metres: the plot, or else the built area. */
+            /**
+             * Format: double
+             * @description At most this area in square metres: the plot, or else the built area.
+             */
             areaM2Max?: number;
             /** @description At least so many bedrooms. */
             bedroomsMin?: number;
@@ -6368,16 +6402,21 @@ export interface components {
             /** @description Within a distance of a place. */
             near?: {
                 /**
+                 * Format: double
                  * @description Degrees north.
                  * @example 29.335
                  */
                 lat: number;
                 /**
+                 * Format: double
                  * @description Degrees east.
                  * @example 48.076
                  */
                 lng: number;
-                /** @description How far away at most, in kilometres. */
+                /**
+                 * Format: double
+                 * @description How far away at most, in kilometres.
+                 */
                 km: number;
             };
             /** @description Strategy exchange only: `requestYear` from this on. */
@@ -6402,8 +6441,12 @@ export interface components {
              * @enum {string}
              */
             audience: "individual" | "office" | "company";
-            /** @description For one interval, in dinars. */
-            price: components["schemas"]["Money"];
+            /**
+             * Format: double
+             * @description For one interval, in dinars.
+             * @example 650
+             */
+            price: number;
             /** @description How many days one payment lasts. */
             intervalDays: number;
             /** @description How many listings can be active at a time. */
@@ -6419,25 +6462,7 @@ export interface components {
         CurrentPlan: {
             plan: components["schemas"]["Plan"];
             /** @description null on the free plan. */
-            subscription: {
-                /**
-                 * Format: date-time
-                 * @description When it began.
-                 */
-                startsAt: string;
-                /**
-                 * Format: date-time
-                 * @description It is paid until then.
-                 */
-                endsAt: string;
-                /**
-                 * @description How it is paid and renewed: by invoices, or from the wallet by itself.
-                 * @enum {string}
-                 */
-                payWith: "invoice" | "wallet";
-                /** @description false once it is cancelled: it still runs to its end. */
-                renews: boolean;
-            } | null;
+            subscription: components["schemas"]["CurrentPlanSubscription"] | null;
             /** @description How much of the plan is used. */
             usage: {
                 /** @description Listings that are active at a time. */
@@ -6482,8 +6507,12 @@ export interface components {
             purpose: "plan" | "topup" | "feature";
             /** @description What it is made of. */
             lines: components["schemas"]["InvoiceLine"][];
-            /** @description The sum of its lines, in dinars. */
-            total: components["schemas"]["Money"];
+            /**
+             * Format: double
+             * @description The sum of its lines, in dinars.
+             * @example 650
+             */
+            total: number;
             /** @enum {string} */
             currency: "KWD";
             /**
@@ -6511,8 +6540,12 @@ export interface components {
              * @enum {string|null}
              */
             paidWith: "charge" | "wallet" | null;
-            /** @description What has been given back so far, in dinars. */
-            refunded: components["schemas"]["Money"];
+            /**
+             * Format: double
+             * @description What has been given back so far, in dinars.
+             * @example 650
+             */
+            refunded: number;
             /** @description Every attempt to pay it, oldest first. */
             payments: components["schemas"]["Payment"][];
         };
@@ -6527,10 +6560,18 @@ export interface components {
             titleEn: string;
             /** @description How many. */
             quantity: number;
-            /** @description The price of one, in dinars. */
-            unitPrice: components["schemas"]["Money"];
-            /** @description The price of all, in dinars. */
-            amount: components["schemas"]["Money"];
+            /**
+             * Format: double
+             * @description The price of one, in dinars.
+             * @example 650
+             */
+            unitPrice: number;
+            /**
+             * Format: double
+             * @description The price of all, in dinars.
+             * @example 650
+             */
+            amount: number;
         };
         /** @description An attempt to pay an invoice at a payment provider. */
         Payment: {
@@ -6546,7 +6587,12 @@ export interface components {
              * @enum {string}
              */
             state: "starting" | "open" | "superseded" | "failed" | "captured" | "surplus";
-            amount: components["schemas"]["Money"];
+            /**
+             * Format: double
+             * @description An amount of Kuwaiti dinars, exact to the fils: at most three decimals.
+             * @example 650
+             */
+            amount: number;
             /** @enum {string} */
             currency: "KWD";
             /**
@@ -6566,10 +6612,18 @@ export interface components {
         };
         /** @description The balance of an identity. */
         Wallet: {
-            /** @description What can be spent, in dinars. */
-            available: components["schemas"]["Money"];
-            /** @description What is on its way back to where it came from, in dinars. */
-            held: components["schemas"]["Money"];
+            /**
+             * Format: double
+             * @description What can be spent, in dinars.
+             * @example 650
+             */
+            available: number;
+            /**
+             * Format: double
+             * @description What is on its way back to where it came from, in dinars.
+             * @example 650
+             */
+            held: number;
             /** @enum {string} */
             currency: "KWD";
         };
@@ -6597,10 +6651,18 @@ export interface components {
              * @enum {string}
              */
             part: "available" | "held";
-            /** @description In dinars: positive came in, negative went out. */
-            amount: components["schemas"]["Money"];
-            /** @description What that part held afterwards, in dinars. */
-            balanceAfter: components["schemas"]["Money"];
+            /**
+             * Format: double
+             * @description In dinars: positive came in, negative went out.
+             * @example 650
+             */
+            amount: number;
+            /**
+             * Format: double
+             * @description What that part held afterwards, in dinars.
+             * @example 650
+             */
+            balanceAfter: number;
             /** @enum {string} */
             currency: "KWD";
             /**
@@ -6618,19 +6680,88 @@ export interface components {
         };
         /** @description The receipt of a paid invoice. */
         Receipt: {
-            /** @description What the page shows, with more than these fields. */
+            /** @description What the page shows. */
             receipt: {
                 /** @description The number of the invoice. */
                 number: string;
-                /** @description What was paid, in dinars with three decimals. */
-                total: string;
+                /**
+                 * Format: date-time
+                 * @description When the invoice was made.
+                 */
+                issuedAt: string;
+                /**
+                 * Format: date-time
+                 * @description When it was paid.
+                 */
+                paidAt: string;
+                /**
+                 * @description At the payment provider or from the wallet.
+                 * @enum {string}
+                 */
+                paidWith: "charge" | "wallet";
+                /**
+                 * @description A person, a company (developer or firm) or an office (brokerage).
+                 * @enum {string}
+                 */
+                payerType: "individual" | "company" | "office";
                 /** @description Who paid, by the name at that time. */
                 payer: string;
-            } & {
-                [key: string]: unknown;
+                /** @description null: the service said nothing of itself. */
+                seller: components["schemas"]["Seller"] | null;
+                /** @description What was paid for. */
+                lines: {
+                    titleAr: string;
+                    titleEn: string;
+                    /** @description How many. */
+                    quantity: number;
+                    /** @description In dinars, with three decimals. */
+                    unitPrice: string;
+                    /** @description In dinars, with three decimals. */
+                    amount: string;
+                }[];
+                /** @description In dinars, with three decimals. */
+                tax: string;
+                /** @description In dinars, with three decimals. */
+                total: string;
+                /** @enum {string} */
+                currency: "KWD";
+                /** @description Whether it went to the wallet. */
+                credited: boolean;
+                /** @description At the provider; null: from the wallet. */
+                payment: components["schemas"]["ReceiptPayment"] | null;
             };
             /** @description A complete page in Arabic. */
             html: string;
+        };
+        /** @description Who runs the service. */
+        Seller: {
+            nameAr: string;
+            nameEn: string;
+            /** @description Of the commercial register. */
+            registrationNo: string;
+            /** @description In Arabic. */
+            addressAr: string;
+            /** @description As the setting has it. */
+            phone: string;
+            /** @description As the setting has it. */
+            email: string;
+        };
+        /** @description A payment, by the numbers of its provider. */
+        ReceiptPayment: {
+            /** @description The payment provider. */
+            provider: string;
+            /** @description As the provider said it; else null. */
+            providerRef: string | null;
+            /** @description As the provider said it; else null. */
+            paymentId: string | null;
+            /** @description As the provider said it; else null. */
+            method: string | null;
+            /** @description As the provider said it; else null. */
+            trackId: string | null;
+            /** @description As the provider said it; else null. */
+            referenceId: string | null;
+            /** @description As the provider said it; else null. */
+            authorizationId: string | null;
         };
         /** @description A payment that has begun. */
         Charge: {
@@ -6665,8 +6796,12 @@ export interface components {
         Refund: {
             /** Format: uuid */
             id: string;
-            /** @description What is given back, in dinars. */
-            amount: components["schemas"]["Money"];
+            /**
+             * Format: double
+             * @description What is given back, in dinars.
+             * @example 650
+             */
+            amount: number;
             /**
              * @description To the wallet of the payer, or to where the payment came from.
              * @enum {string}
@@ -6730,7 +6865,10 @@ export interface components {
             invoiceState: "open" | "processing" | "failed" | "expired" | "void" | "paid" | "partially_refunded" | "refunded" | null;
             /** @description What the provider answered when it was asked. */
             status: string | null;
-            /** @description As the provider says, in `currency`. */
+            /**
+             * Format: double
+             * @description As the provider says, in `currency`.
+             */
             amount: number | null;
             /** @description As the provider says; `KWD` unless it is wrong. */
             currency: string | null;
@@ -6838,18 +6976,7 @@ export interface components {
                 };
             };
             /** @description Pushes are held back until they end, except security_login, security_password and security_provider. */
-            quietHours: {
-                /**
-                 * @description HH:MM in Kuwait.
-                 * @example 22:00
-                 */
-                from: string;
-                /**
-                 * @description HH:MM in Kuwait.
-                 * @example 07:00
-                 */
-                to: string;
-            } | null;
+            quietHours: components["schemas"]["SettingsQuietHours"] | null;
             /** @description What others see of me. */
             privacy: {
                 /** @description Whether `POST /properties/{id}/contact` gives my phone to whoever asks. */
@@ -6879,12 +7006,20 @@ export interface components {
             titleEn?: string | null;
             descriptionAr?: string | null;
             descriptionEn?: string | null;
-            /** @description In dinars; of RENT for a month. null: not disclosed. */
-            price?: components["schemas"]["Money"] | null;
+            /**
+             * Format: double
+             * @description In dinars; of RENT for a month. null: not disclosed.
+             * @example 650
+             */
+            price?: number | null;
             /** @description Whether the price can be negotiated. */
             isNegotiable?: boolean | null;
-            /** @description What it earns in a month, in dinars. 0 is nothing; null: not known. */
-            propertyIncome?: components["schemas"]["Money"] | null;
+            /**
+             * Format: double
+             * @description What it earns in a month, in dinars. 0 is nothing; null: not known.
+             * @example 650
+             */
+            propertyIncome?: number | null;
             /** @description EXCHANGE only: the year that the offered property is compared by (طلب), up to this one. */
             requestYear?: number | null;
             /** @description EXCHANGE only: the year that the wanted property is compared by (مع), up to this one. */
@@ -6893,9 +7028,15 @@ export interface components {
             rentConditions?: components["schemas"]["RentConditionInput"][] | null;
             /** @description RENT only: what is paid beside the rent. */
             additionalExpenses?: components["schemas"]["ExpenseInput"][] | null;
-            /** @description Area of the plot in square metres. */
+            /**
+             * Format: double
+             * @description Area of the plot in square metres.
+             */
             landAreaM2?: number | null;
-            /** @description Built area in square metres. */
+            /**
+             * Format: double
+             * @description Built area in square metres.
+             */
             builtAreaM2?: number | null;
             bedrooms?: number | null;
             bathrooms?: number | null;
@@ -6928,17 +7069,7 @@ export interface components {
             /** @description The PACI number of the address: eight digits. */
             paciNo?: string | null;
             /** @description The place as it is; precision says how it is shown. */
-            location?: {
-                /** @description Degrees north. */
-                lat: number;
-                /** @description Degrees east. */
-                lng: number;
-                /**
-                 * @description Others see the place within about 250 m unless it is `exact`. Without it `block`.
-                 * @enum {string}
-                 */
-                precision?: "exact" | "block" | "area";
-            } | null;
+            location?: components["schemas"]["LocationInput"] | null;
             /** @description Whether the owner gives a phone to whoever asks: to others only while there is one to give, to the owner what was chosen. */
             allowCall?: boolean | null;
             /** @description Whether the owner can be asked by WhatsApp: to others and the owner as `allowCall`. */
@@ -6974,13 +7105,38 @@ export interface components {
             labelAr?: string | null;
             /** @description As records show it; it changes nothing. */
             label?: string;
-            amount: components["schemas"]["Money"];
+            /**
+             * Format: double
+             * @description An amount of Kuwaiti dinars, exact to the fils: at most three decimals.
+             * @example 650
+             */
+            amount: number;
             /**
              * @description How often it is paid.
              * @enum {string}
              */
             period: "month" | "year" | "once";
         };
+        /** @description A place on the map. */
+        LocationInput: {
+            /**
+             * Format: double
+             * @description Degrees north.
+             */
+            lat: number;
+            /**
+             * Format: double
+             * @description Degrees east.
+             */
+            lng: number;
+            /**
+             * @description Others see the place within about 250 m unless it is `exact`. Without it `block`.
+             * @enum {string}
+             */
+            precision?: "exact" | "block" | "area";
+        };
+        /** @description A listing by its id or number: `Property`, or `ClosedProperty`. */
+        FoundProperty: components["schemas"]["Property"] | components["schemas"]["ClosedProperty"];
         /** @description What strangers see, by its number, of a listing that was closed. */
         ClosedProperty: {
             /** Format: uuid */
@@ -7023,12 +7179,20 @@ export interface components {
             titleEn?: string | null;
             descriptionAr?: string | null;
             descriptionEn?: string | null;
-            /** @description In dinars; of RENT for a month. null: not disclosed. */
-            price?: components["schemas"]["Money"] | null;
+            /**
+             * Format: double
+             * @description In dinars; of RENT for a month. null: not disclosed.
+             * @example 650
+             */
+            price?: number | null;
             /** @description Whether the price can be negotiated. */
             isNegotiable?: boolean | null;
-            /** @description What it earns in a month, in dinars. 0 is nothing; null: not known. */
-            propertyIncome?: components["schemas"]["Money"] | null;
+            /**
+             * Format: double
+             * @description What it earns in a month, in dinars. 0 is nothing; null: not known.
+             * @example 650
+             */
+            propertyIncome?: number | null;
             /** @description EXCHANGE only: the year that the offered property is compared by (طلب), up to this one. */
             requestYear?: number | null;
             /** @description EXCHANGE only: the year that the wanted property is compared by (مع), up to this one. */
@@ -7037,9 +7201,15 @@ export interface components {
             rentConditions?: components["schemas"]["RentConditionInput"][] | null;
             /** @description RENT only: what is paid beside the rent. */
             additionalExpenses?: components["schemas"]["ExpenseInput"][] | null;
-            /** @description Area of the plot in square metres. */
+            /**
+             * Format: double
+             * @description Area of the plot in square metres.
+             */
             landAreaM2?: number | null;
-            /** @description Built area in square metres. */
+            /**
+             * Format: double
+             * @description Built area in square metres.
+             */
             builtAreaM2?: number | null;
             bedrooms?: number | null;
             bathrooms?: number | null;
@@ -7072,17 +7242,7 @@ export interface components {
             /** @description The PACI number of the address: eight digits. */
             paciNo?: string | null;
             /** @description The place as it is; precision says how it is shown. */
-            location?: {
-                /** @description Degrees north. */
-                lat: number;
-                /** @description Degrees east. */
-                lng: number;
-                /**
-                 * @description Others see the place within about 250 m unless it is `exact`. Without it `block`.
-                 * @enum {string}
-                 */
-                precision?: "exact" | "block" | "area";
-            } | null;
+            location?: components["schemas"]["LocationInput"] | null;
             /** @description Whether the owner gives a phone to whoever asks: to others only while there is one to give, to the owner what was chosen. */
             allowCall?: boolean | null;
             /** @description Whether the owner can be asked by WhatsApp: to others and the owner as `allowCall`. */
@@ -7101,8 +7261,12 @@ export interface components {
         };
         /** @description A price that a listing had. */
         PricePoint: {
-            /** @description null: it had none. */
-            price: components["schemas"]["Money"] | null;
+            /**
+             * Format: double
+             * @description null: it had none.
+             * @example 650
+             */
+            price: number | null;
             /**
              * Format: date-time
              * @description From when on it was the price.
@@ -7110,7 +7274,7 @@ export interface components {
             changedAt: string;
         };
         SimilarPage: {
-            items: (components["schemas"]["Card"] | components["schemas"]["Property"])[];
+            items: components["schemas"]["Listed"][];
             /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
@@ -7149,10 +7313,18 @@ export interface components {
              * @description When bidding ends.
              */
             endsAt: string;
-            /** @description The lowest first bid, in dinars. */
-            startPrice: components["schemas"]["Money"];
-            /** @description The least step between bids, in dinars. */
-            minIncrement: components["schemas"]["Money"];
+            /**
+             * Format: double
+             * @description The lowest first bid, in dinars.
+             * @example 650
+             */
+            startPrice: number;
+            /**
+             * Format: double
+             * @description The least step between bids, in dinars.
+             * @example 650
+             */
+            minIncrement: number;
         };
         /** @description The pictures in their new order. */
         MediaOrder: {
@@ -7821,8 +7993,12 @@ export interface components {
             payWith: "invoice" | "wallet";
         };
         TopUpWalletBody: {
-            /** @description How much to add, in dinars. */
-            amount: components["schemas"]["Money"];
+            /**
+             * Format: double
+             * @description How much to add, in dinars.
+             * @example 650
+             */
+            amount: number;
         };
         ChargeInvoiceBody: {
             /**
@@ -7835,6 +8011,7 @@ export interface components {
         };
         RefundInvoiceBody: {
             /**
+             * Format: double
              * @description How much, in dinars; without it all that is left.
              * @example 650
              */
@@ -7939,18 +8116,7 @@ export interface components {
                 };
             };
             /** @description Pushes are held back until they end, except security_login, security_password and security_provider. */
-            quietHours?: {
-                /**
-                 * @description HH:MM in Kuwait.
-                 * @example 22:00
-                 */
-                from: string;
-                /**
-                 * @description HH:MM in Kuwait.
-                 * @example 07:00
-                 */
-                to: string;
-            } | null;
+            quietHours?: components["schemas"]["UpdateSettingsBodyQuietHours"] | null;
             /** @description What others see of me. */
             privacy?: {
                 /** @description Whether `POST /properties/{id}/contact` gives my phone to whoever asks. */
@@ -7962,6 +8128,211 @@ export interface components {
             };
             /** @description Whether the service may send advertising. */
             marketingConsent?: boolean;
+        };
+        /** @description The administrator; null for a change made in Studio, by SQL or by a job. */
+        AuditEntryActor: {
+            /** Format: uuid */
+            id: string;
+            /** @description As the person writes it; null until it is given. */
+            fullName: string | null;
+        };
+        /** @description The company or office with its licence, and whose it is. */
+        ModerationItemIdentity: {
+            /**
+             * Format: uuid
+             * @description The account that it belongs to.
+             */
+            accountId: string;
+            /** @description As the person writes it; null until it is given. */
+            fullName: string | null;
+            /**
+             * Format: email
+             * @description In lower case; null where the account has none.
+             */
+            email: string | null;
+            /**
+             * @description A Kuwaiti mobile with country code; null where the account has none.
+             * @example +96551234567
+             */
+            phone: string | null;
+            record: components["schemas"]["IdentityRecord"];
+            /** @description What it has sent of its licence, the oldest first. */
+            documents: components["schemas"]["Document"][];
+            /** @description Who else claims its licence number: the one that holds it, being `active`, `expired` or `suspended`, and then those that wait, the oldest first; 20 at most. */
+            claims: {
+                /** Format: uuid */
+                accountId: string;
+                identity: components["schemas"]["Identity"];
+            }[];
+            /** @description What was last decided about it, as before it was corrected; null: nothing yet. */
+            lastDecision: components["schemas"]["AuditEntry"] | null;
+        };
+        /** @description Whom the report is about, and its visible content; null: it is gone. */
+        ModerationItemReportTarget: {
+            /** Format: uuid */
+            accountId: string;
+            /** Format: uuid */
+            identityId: string;
+            /** @description The name that others see; of a company or office its Arabic name. */
+            displayName: string;
+            /** @description Of a listing or identity its status, of a review `shown` or `hidden`, of a message null. */
+            status: string | null;
+            /** @description The title of a listing, the text of a message or review; null of an identity. */
+            text: string | null;
+        };
+        /** @description Of kind `report`. */
+        ModerationItemReport: {
+            /**
+             * @description What kind of thing is reported.
+             * @enum {string}
+             */
+            targetType: "property" | "identity" | "message" | "review";
+            /**
+             * Format: uuid
+             * @description The id of the reported thing.
+             */
+            targetId: string;
+            /**
+             * @description A code of `reportReason` at `GET /meta/enums`.
+             * @enum {string}
+             */
+            reason: "spam" | "fraud" | "wrong_price" | "not_available" | "duplicate" | "offensive" | "impersonation" | "illegal" | "other";
+            /** @description In the words of the reporter; null without any. */
+            note: string | null;
+            /** @description Who reported it. */
+            reporter: {
+                /** Format: uuid */
+                accountId: string;
+                /** Format: uuid */
+                identityId: string;
+                /** @description The name that others see; of a company or office its Arabic name. */
+                displayName: string;
+            };
+            /** @description Whom the report is about, and its visible content; null: it is gone. */
+            target: components["schemas"]["ModerationItemReportTarget"] | null;
+        };
+        /** @description Of kind `wallet_payout`. */
+        ModerationItemPayout: {
+            /**
+             * Format: uuid
+             * @description The account that is deleted.
+             */
+            accountId: string;
+            /**
+             * Format: double
+             * @description An amount of Kuwaiti dinars, exact to the fils: at most three decimals.
+             * @example 650
+             */
+            amount: number;
+            /** @description Who is owed it; null after 180 days. */
+            name: string | null;
+            /** @description Proven; null without one, and after 180 days. */
+            phone: string | null;
+            /** @description Proven; null without one, and after 180 days. */
+            email: string | null;
+        };
+        /** @description null: about no listing, or one that is no longer visible. */
+        ConversationProperty: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description A draft may have none.
+             * @example شقة للإيجار في السالمية
+             */
+            titleAr: string | null;
+            /**
+             * @description What is offered; fixed once published.
+             * @enum {string}
+             */
+            type: "SALE" | "RENT" | "EXCHANGE";
+            /**
+             * @description The text of the price in the language of Accept-Language, to be shown as it is.
+             * @example 650 د.ك / شهرياً
+             */
+            priceLabel: string;
+            /**
+             * @description As it is now.
+             * @enum {string}
+             */
+            status: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended" | "deleted";
+        };
+        /** @description null: nothing has been written yet. */
+        ConversationLastMessage: {
+            /** Format: uuid */
+            id: string;
+            /** @description Its number in the conversation. */
+            seq: number;
+            /**
+             * @description What `body` holds.
+             * @enum {string}
+             */
+            type: "text" | "image" | "location" | "property";
+            /** @description The beginning of its text, or its kind in words: of an answer in the language of Accept-Language, of an event in that of the account. */
+            preview: string;
+            /** @description Whether this side sent it. */
+            mine: boolean;
+            /** @description There and true: an administrator has hidden it from both sides, and nothing says what it was. */
+            hidden?: boolean;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        /** @description null: there are none to accept. */
+        AppTerms: {
+            /** @description Which they are. */
+            version: string;
+            /** @description Where they are read. */
+            url: string;
+            /**
+             * Format: date-time
+             * @description From when on who has not accepted them is refused.
+             */
+            requiredFrom: string;
+        };
+        /** @description null on the free plan. */
+        CurrentPlanSubscription: {
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            startsAt: string;
+            /**
+             * Format: date-time
+             * @description It is paid until then.
+             */
+            endsAt: string;
+            /**
+             * @description How it is paid and renewed: by invoices, or from the wallet by itself.
+             * @enum {string}
+             */
+            payWith: "invoice" | "wallet";
+            /** @description false once it is cancelled: it still runs to its end. */
+            renews: boolean;
+        };
+        /** @description Pushes are held back until they end, except security_login, security_password and security_provider. */
+        SettingsQuietHours: {
+            /**
+             * @description HH:MM in Kuwait.
+             * @example 22:00
+             */
+            from: string;
+            /**
+             * @description HH:MM in Kuwait.
+             * @example 07:00
+             */
+            to: string;
+        };
+        /** @description Pushes are held back until they end, except security_login, security_password and security_provider. */
+        UpdateSettingsBodyQuietHours: {
+            /**
+             * @description HH:MM in Kuwait.
+             * @example 22:00
+             */
+            from: string;
+            /**
+             * @description HH:MM in Kuwait.
+             * @example 07:00
+             */
+            to: string;
         };
     };
     responses: never;
@@ -10031,7 +10402,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MapClusters"] | components["schemas"]["MapPoints"];
+                    "application/json": components["schemas"]["MapListings"];
                 };
             };
         };
@@ -12275,7 +12646,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Property"] | components["schemas"]["ClosedProperty"];
+                    "application/json": components["schemas"]["FoundProperty"];
                 };
             };
         };

@@ -18,6 +18,10 @@ const details = {
   actual: text.describe('identity_type_required: the type of the acting identity.'),
   allowed: texts.describe('What would have been taken.'),
   attemptsLeft: whole.describe('otp_invalid: how many tries the code has left.'),
+  available: z.number().optional().openapi({
+    format: 'double',
+    description: 'account_has_obligations: the money in all wallets of the account, in dinars.',
+  }),
   documentIds: texts.describe('documents_changed: what the identity has by now.'),
   from: text.describe('A state conflict: the state that it has.'),
   kinds: texts.describe('contact_missing: the ways of contact that have no number.'),
@@ -32,7 +36,9 @@ const details = {
   until: z.string().nullable().optional().describe(
     'account_suspended: when it ends; null: it has no end.',
   ),
+  url: text.describe('terms_not_accepted: where the terms are read.'),
   used: whole.describe('quota_exceeded: how much of it is taken.'),
+  version: text.describe('terms_not_accepted, terms_outdated: the terms as they are now.'),
 }
 
 export const Problem = z
