@@ -1344,7 +1344,7 @@ export interface paths {
         put?: never;
         /**
          * Block an identity: neither can write to the other
-         * @description Neither can write to the other any more, and the other no longer sees when I am there or typing. They are not told. Can be repeated.
+         * @description Neither can write to the other any more, and the other no longer sees when I am there or typing. What the identity lists is left out of my searches, feed, map and similar listings. They are not told. Can be repeated.
          */
         post: operations["block_identity"];
         /**

@@ -163,7 +163,8 @@ begin
   if cardinality(ids) < 10 then
     ids := private.similar_properties(property, 300);
   end if;
-  return '{"items":' || private.list_items(ids, viewer_id, fields) || ',"nextCursor":null}';
+  return '{"items":' || private.list_items(private.without_blocked(ids), viewer_id, fields)
+    || ',"nextCursor":null}';
 end
 $$;
 comment on function private.list_similar_properties is

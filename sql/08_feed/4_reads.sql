@@ -138,7 +138,7 @@ comment on function private.feed_slots is
 
 -- An item says in kind what it is, so the listing's own kind is renamed.
 create function private.feed_properties(
-  property_ids uuid[], property_slots integer[], fields text
+  property_ids uuid[], property_slots integer[], blocked uuid[], fields text
 ) returns table (slot integer, item text)
   language plpgsql
   stable
@@ -157,6 +157,7 @@ begin
       array(
         select properties.id from public.properties
         where properties.id = any (property_ids) and properties.listed
+          and properties.owner_identity_id <> all (blocked)
       ),
       viewer_id
     ) as records;
@@ -178,15 +179,18 @@ begin
           private.in_english()
         ), '"kind":', '"kind":"property","propertyKind":')
     from unnest(property_ids, property_slots) as slots (property_id, slot)
-    join private.property_cards on property_cards.property_id = slots.property_id;
+    join private.property_cards on property_cards.property_id = slots.property_id
+    where property_cards.owner_identity_id <> all (blocked);
   end if;
 end
 $$;
 comment on function private.feed_properties is
-  'Those of these listings that can be seen now, as items of the feed, with their slots.';
+  'Those of these listings that can be seen now and are not of whom is blocked, as items of the feed, '
+  'with their slots.';
 
-create function private.feed_offices(office_ids uuid[], office_slots integer[])
-  returns table (slot integer, item text)
+create function private.feed_offices(
+  office_ids uuid[], office_slots integer[], blocked uuid[]
+) returns table (slot integer, item text)
   language plpgsql
   stable
   set search_path = ''
@@ -203,11 +207,13 @@ begin
     join public.organisations
       on organisations.identity_id = identities.id and organisations.listed
     where identities.id = any (office_ids) and identities.status = 'active'
+      and identities.id <> all (blocked)
   )) as records;
 end
 $$;
 comment on function private.feed_offices is
-  'Those of these offices that can be seen now, as items of the feed, with their slots.';
+  'Those of these offices that can be seen now and are not blocked, as items of the feed, with their '
+  'slots.';
 
 create function private.feed_items(
   property_ids uuid[], property_slots integer[], office_ids uuid[], office_slots integer[],
@@ -217,15 +223,17 @@ create function private.feed_items(
   stable
   set search_path = ''
 as $$
+declare
+  blocked constant uuid[] := private.blocked_identities();
 begin
   return (
     select '[' || coalesce(string_agg(slots.item, ',' order by slots.slot), '') || ']'
     from (
       select properties.slot, properties.item
-      from private.feed_properties(property_ids, property_slots, fields) as properties
+      from private.feed_properties(property_ids, property_slots, blocked, fields) as properties
       union all
       select offices.slot, offices.item
-      from private.feed_offices(office_ids, office_slots) as offices
+      from private.feed_offices(office_ids, office_slots, blocked) as offices
     ) as slots
   );
 end

@@ -180,6 +180,7 @@ declare
   query text;
   place jsonb;
   page record;
+  shown uuid[];
   next_place jsonb := '{}';
   similar_from integer;
   understood jsonb;
@@ -194,7 +195,6 @@ begin
   if words <> '{}' then
     page := private.page_of_words(
       strategy, sort, given, q, coalesce(literal, false), place, page_size);
-    similar_from := page.similar_from;
     understood := page.understood;
     next_place := page.next_place;
   elsif q ~ '[^[:space:]]' then
@@ -208,7 +208,16 @@ begin
     next_cursor := private.cursor_of(query, next_place
       || jsonb_build_object('key', page.keys[page_size], 'id', page.ids[page_size]));
   end if;
-  return '{"items":' || private.list_items(page.ids[:page_size], private.identity_id(), fields)
+  shown := private.without_blocked(page.ids[:page_size]);
+  if words <> '{}' then
+    similar_from := page.similar_from;
+    if similar_from > 0 and cardinality(shown) < cardinality(page.ids[:page_size]) then
+      similar_from := nullif(
+        (select count(*) from unnest(page.ids[:similar_from]) as fitting where fitting = any (shown)),
+        cardinality(shown));
+    end if;
+  end if;
+  return '{"items":' || private.list_items(shown, private.identity_id(), fields)
     || ',"nextCursor":' || coalesce('"' || next_cursor || '"', 'null')
     || ',"similarFrom":' || coalesce(similar_from::text, 'null')
     || ',"understood":' || coalesce(understood::text, 'null') || '}';

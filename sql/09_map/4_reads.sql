@@ -105,7 +105,7 @@ begin
       'priceLabel', private.price_label(shown.type, shown.price, english)
     ) order by shown.published_at desc, shown.property_id desc), '[]')
     from private.search_documents as shown
-    where shown.property_id = any (newest[:500])
+    where shown.property_id = any (private.without_blocked(newest[:500]))
   ), 'understood', understood);
 end
 $$;

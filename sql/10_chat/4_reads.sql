@@ -216,6 +216,57 @@ $$;
 comment on function private.list_blocks is
   'Api: Identities that the caller has blocked, newest first.';
 
+-- Hardly anybody has blocked somebody, so whether the session counts is asked last.
+create function private.blocked_identities() returns uuid[]
+  language plpgsql
+  stable
+  security definer -- reads the blocks of the caller wherever lists are made
+  set search_path = ''
+as $$
+declare
+  caller_sub constant uuid :=
+    nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub';
+  blocked uuid[] := '{}';
+begin
+  if caller_sub is not null then
+    blocked := array(
+      select blocks.identity_id from public.blocks where blocks.account_id = caller_sub);
+    if blocked <> '{}' and private.account_id() is null then
+      blocked := '{}';
+    end if;
+  end if;
+  return blocked;
+end
+$$;
+comment on function private.blocked_identities is
+  'The identities that the caller has blocked: lists of what others offer leave out what is theirs. '
+  'Not the other identities of their accounts, which would tell whose they are.';
+
+create function private.without_blocked(property_ids uuid[]) returns uuid[]
+  language plpgsql
+  stable
+  security definer -- reads who owns listings of others
+  set search_path = ''
+as $$
+declare
+  blocked constant uuid[] := private.blocked_identities();
+begin
+  if blocked = '{}' then
+    return property_ids;
+  end if;
+  return array(
+    select found.id
+    from unnest(property_ids) with ordinality as found (id, ordinal)
+    join public.properties on properties.id = found.id
+    where properties.owner_identity_id <> all (blocked)
+    order by found.ordinal
+  );
+end
+$$;
+comment on function private.without_blocked is
+  'These listings in their order, without those of whom the caller has blocked. Asked of a page that '
+  'was found, which so may be shorter: cursors and counts do not know of blocks.';
+
 grant execute on function
   private.get_conversation, private.list_conversations, private.list_messages, private.list_blocks
   to authenticated;

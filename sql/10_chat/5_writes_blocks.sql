@@ -39,7 +39,8 @@ end
 $$;
 comment on function api.block_identity is
   'Blocks an identity: neither can write to the other any more, and the blocked one no longer sees '
-  'presence and typing. Can be repeated. 404 identity_not_found, 422 for oneself.';
+  'presence and typing; searches, feed, map and similar listings leave out what that identity lists. Can '
+  'be repeated. 404 identity_not_found, 422 for oneself.';
 
 create function private.unblock_identity(identity_id uuid) returns void
   language plpgsql

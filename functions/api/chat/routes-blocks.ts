@@ -42,7 +42,8 @@ const block = route({
   summary: 'Block an identity: neither can write to the other',
   description:
     'Neither can write to the other any more, and the other no longer sees when I am there or ' +
-    'typing. They are not told. Can be repeated.',
+    'typing. What the identity lists is left out of my searches, feed, map and similar listings. ' +
+    'They are not told. Can be repeated.',
   errors: ['identity_not_found'],
   request: { params: OneIdentity },
   responses: { 204: { description: 'Blocked.' } },
