@@ -1454,7 +1454,7 @@ export interface paths {
          * Mark a conversation as read, up to a message or entirely
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     Without `upToSeq` everything. What was read stays read. The other side is told, unless I switched that off.
+         *     Without `upToSeq` everything. What was read stays read. The other side is shown it (`peerReadSeq`), unless one of us has switched that off or blocked the other.
          */
         post: operations["read_conversation"];
         delete?: never;
@@ -4456,6 +4456,8 @@ export interface components {
             muted: boolean;
             /** @description Whether it is out of the list: until the next message, where it is muted as well until one of one’s own. */
             archived: boolean;
+            /** @description Up to where the other side has read, as far as that was shown: 0 before anything was; null while one of the two lets nobody see what it has read. */
+            peerReadSeq: number | null;
             /**
              * Format: date-time
              * @description When the last message came; lists are in this order.
@@ -4463,7 +4465,7 @@ export interface components {
             updatedAt: string;
             /**
              * Format: date-time
-             * @description When this side of it last changed, also by reading, muting or archiving: of two states the later is newer.
+             * @description When this side of it last changed, also by reading, muting or archiving, or since the other side has read: of two states the later is newer.
              */
             changedAt: string;
         };
@@ -6981,7 +6983,7 @@ export interface components {
             privacy: {
                 /** @description Whether `POST /properties/{id}/contact` gives my phone to whoever asks. */
                 showPhone: boolean;
-                /** @description Whether others see that I have read their messages. */
+                /** @description Whether others see that I have read their messages, and I that they have mine. */
                 readReceipts: boolean;
                 /** @description For apps: whether others may see when I was last there. The service shows it to nobody. */
                 showLastSeen: boolean;
@@ -8121,7 +8123,7 @@ export interface components {
             privacy?: {
                 /** @description Whether `POST /properties/{id}/contact` gives my phone to whoever asks. */
                 showPhone?: boolean;
-                /** @description Whether others see that I have read their messages. */
+                /** @description Whether others see that I have read their messages, and I that they have mine. */
                 readReceipts?: boolean;
                 /** @description For apps: whether others may see when I was last there. The service shows it to nobody. */
                 showLastSeen?: boolean;

@@ -53,6 +53,8 @@ export type ConversationUpdated = {
   unread: number
   muted: boolean
   archived: boolean
+  /** Up to where the other side has read, as far as that was shown; null: one of the two shows it to nobody. */
+  peerReadSeq: number | null
   /** When this side of it last changed: of two states the later is newer. */
   changedAt: string
   /** Name of the Realtime channel of presence and typing, where it came over Realtime. */

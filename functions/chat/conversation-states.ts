@@ -6,7 +6,7 @@ const kept = 1000
 
 /** What clients are told of a state; those of the gateway have no use for the names of channels. */
 export const stateOf = (
-  { conversationId, identityId, lastMessage, unread, muted, archived, changedAt }:
+  { conversationId, identityId, lastMessage, unread, muted, archived, peerReadSeq, changedAt }:
     ConversationUpdated,
 ): ConversationUpdated => ({
   conversationId,
@@ -15,6 +15,7 @@ export const stateOf = (
   unread,
   muted,
   archived,
+  peerReadSeq,
   changedAt,
 })
 

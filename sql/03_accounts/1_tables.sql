@@ -175,7 +175,7 @@ comment on column public.account_settings.quiet_to is
 comment on column public.account_settings.show_phone is
   'The account''s own number is given to whoever asks for the contact of a listing.';
 comment on column public.account_settings.read_receipts is
-  'The other side of a conversation is told that messages were read.';
+  'The other side of a conversation is shown that messages were read, and shows it: both have to be on.';
 comment on column public.account_settings.show_last_seen is
   'Kept for clients; the service itself never shows when somebody was last seen.';
 

@@ -31,6 +31,7 @@ create table public.participants (
   identity_id uuid not null references public.identities (id),
   account_id uuid not null references public.accounts (id),
   last_read_seq bigint not null default 0,
+  peer_read_seq bigint not null default 0,
   unread bigint not null default 0 constraint participants_unread_is_a_count check (unread >= 0),
   muted boolean not null default false,
   archived boolean not null default false,
@@ -42,6 +43,9 @@ comment on table public.participants is
   'Who takes part in a conversation: two rows each. Goes with the conversation.';
 comment on column public.participants.last_read_seq is
   'Everything up to this number has been read.';
+comment on column public.participants.peer_read_seq is
+  'Up to where this side was shown that the other has read: when it did, both let that be seen and '
+  'neither had blocked the other.';
 comment on column public.participants.unread is 'How many of the other''s messages come after it.';
 comment on column public.participants.muted is 'No push for its messages.';
 comment on column public.participants.archived is
@@ -50,7 +54,8 @@ comment on column public.participants.archived is
 comment on column public.participants.active_at is
   'When the last message came, or when it was opened: the order of the list.';
 comment on column public.participants.changed_at is
-  'When this side last changed: as active_at, or since then it has read, muted or archived.';
+  'When this side last changed: as active_at, or since then it has read, muted or archived, or was '
+  'shown that the other has read.';
 create index participants_newest_idx
   on public.participants (identity_id, archived, active_at desc, conversation_id desc);
 -- A message brings both times together, so it writes nothing here.

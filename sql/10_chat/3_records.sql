@@ -129,6 +129,28 @@ $$;
 comment on function private.last_message_json is
   'The newest message as this participant''s list shows it.';
 
+create function private.shown_read_seq(participant public.participants) returns bigint
+  language plpgsql
+  stable
+  security definer -- reads a setting of both sides
+  set search_path = ''
+as $$
+begin
+  return (
+    select participant.peer_read_seq
+    where not exists (
+      select from public.participants as sides
+      join public.account_settings on account_settings.account_id = sides.account_id
+        and not account_settings.read_receipts
+      where sides.conversation_id = participant.conversation_id
+    )
+  );
+end
+$$;
+comment on function private.shown_read_seq is
+  'Up to where the other side has read, as this one was shown; null while either lets nobody see what '
+  'it has read.';
+
 create function private.conversation_updated_json(participant public.participants)
   returns jsonb
   language plpgsql
@@ -143,6 +165,7 @@ begin
     'unread', participant.unread,
     'muted', participant.muted,
     'archived', participant.archived,
+    'peerReadSeq', private.shown_read_seq(participant),
     'changedAt', participant.changed_at,
     'liveTopic', private.live_topic(participant.conversation_id));
 end
@@ -194,6 +217,7 @@ begin
       'unread', own.unread,
       'muted', own.muted,
       'archived', own.archived,
+      'peerReadSeq', private.shown_read_seq(own),
       'updatedAt', own.active_at,
       'changedAt', own.changed_at
     )

@@ -11,11 +11,12 @@ create type private.message_ends as (
   reader_id uuid, reader_account_id uuid, reader_topic uuid,
   may_be_written_to boolean, muted boolean, notifies boolean, pushes boolean, live_topic text,
   reader_unread bigint, sender_unread bigint, conversation_id uuid,
-  reader_archived boolean, sender_muted boolean
+  reader_archived boolean, sender_muted boolean,
+  sender_peer_read_seq bigint, reader_peer_read_seq bigint
 );
 comment on type private.message_ends is
   'The sender and the reader of a message that is being written: names, channels, what they have '
-  'not read before it, whether it stays archived, and whether and how the reader is notified.';
+  'not read before it, what each is shown of the other''s reading, whether it stays archived, and whether and how the reader is notified.';
 
 create type private.sent_message as (
   conversation_id uuid, sender_id uuid, client_message_id text, type text, body text,
@@ -49,7 +50,9 @@ begin atomic
       case when own.id < accounts.id then array[own.live_key, accounts.live_key]
         else array[accounts.live_key, own.live_key] end),
     participants.unread, own_side.unread, conversations.id,
-    participants.archived and participants.muted, own_side.muted
+    participants.archived and participants.muted, own_side.muted,
+    case when reading.is_shown then own_side.peer_read_seq end,
+    case when reading.is_shown then participants.peer_read_seq end
   from public.conversations
   join public.participants as own_side
     on own_side.conversation_id = conversations.id
@@ -62,6 +65,10 @@ begin atomic
   join public.identities on identities.id = participants.identity_id
   join public.accounts on accounts.id = participants.account_id
   left join public.account_settings on account_settings.account_id = participants.account_id
+  left join public.account_settings as own_settings on own_settings.account_id = own.id
+  cross join lateral (
+    select account_settings.read_receipts is not false and own_settings.read_receipts is not false
+  ) as reading (is_shown)
   where conversations.id = message_ends.conversation_id;
 end;
 comment on function private.message_ends is

@@ -86,6 +86,7 @@ begin
         'unread', sides.unread,
         'muted', sides.muted,
         'archived', sides.archived,
+        'peerReadSeq', sides.peer_read_seq,
         'changedAt', (delivery.message).created_at,
         'liveTopic', (delivery.ends).live_topic)
     ) || sides.notification,
@@ -99,14 +100,15 @@ begin
   cross join lateral (values
     (gen_random_uuid(), (delivery.ends).sender_id, (delivery.ends).sender_account_id,
       (delivery.ends).sender_topic::text,
-      (delivery.ends).sender_unread, (delivery.ends).sender_muted, false, jsonb '{"mine": true}',
-      jsonb '{}'),
+      (delivery.ends).sender_unread, (delivery.ends).sender_muted, false,
+      (delivery.ends).sender_peer_read_seq, jsonb '{"mine": true}', jsonb '{}'),
     (gen_random_uuid(), (delivery.ends).reader_id, (delivery.ends).reader_account_id,
       (delivery.ends).reader_topic::text,
       (delivery.ends).reader_unread + 1, (delivery.ends).muted, (delivery.ends).reader_archived,
-      jsonb '{"mine": false}',
+      (delivery.ends).reader_peer_read_seq, jsonb '{"mine": false}',
       jsonb_strip_nulls(jsonb_build_object('notificationId', notification_ids[delivery.nth])))
-  ) as sides (id, identity_id, account_id, topic, unread, muted, archived, whose, notification);
+  ) as sides (id, identity_id, account_id, topic, unread, muted, archived, peer_read_seq, whose,
+    notification);
 exception
   -- As there: an event is a hint. Who misses it finds the message in the history.
   when check_violation then null; -- no partition: for three days nobody has joined, nobody hears
@@ -143,27 +145,37 @@ comment on function private.deliver_messages is
   'Counts messages of different conversations as unread by their readers, brings archived ones back, '
   'notifies the readers and tells both sides.';
 
-create function private.broadcast_read() returns trigger
+create function private.on_read() returns trigger
   language plpgsql
-  security definer -- broadcasts, whoever reads
+  security definer -- writes to the other side, whoever reads
   set search_path = ''
 as $$
+declare
+  other public.participants;
 begin
   perform private.broadcast_conversation_updated(new);
-  if private.shows_read_receipts(new.account_id) then
-    perform private.broadcast_to_participant(other, 'message_read', jsonb_build_object(
-      'conversationId', new.conversation_id, 'upToSeq', new.last_read_seq))
-    from public.participants as other
-    where other.conversation_id = new.conversation_id and other.identity_id <> new.identity_id;
+  update public.participants
+  set peer_read_seq = new.last_read_seq,
+    changed_at = private.next_change(participants.changed_at)
+  where participants.conversation_id = new.conversation_id
+    and participants.identity_id <> new.identity_id
+    and private.shows_read_receipts(new.account_id)
+    and private.shows_read_receipts(participants.account_id)
+    and not private.are_blocked(new.account_id, participants.account_id)
+  returning * into other;
+  if found then
+    perform private.broadcast_to_participant(other, 'message_read',
+      private.conversation_updated_json(other)
+        || jsonb_build_object('upToSeq', new.last_read_seq));
   end if;
   return null;
 end
 $$;
-comment on function private.broadcast_read is
-  'Sends the new count to the reader''s other devices, and to the other participant that it was '
-  'read, if the reader shows that.';
+comment on function private.on_read is
+  'Sends the new count to the reader''s other devices, and shows the other side that it was read: if '
+  'both let that be seen, and neither has blocked the other.';
 
 create trigger participants_broadcast_reads
   after update of last_read_seq on public.participants
   for each row when (new.last_read_seq > old.last_read_seq)
-  execute function private.broadcast_read();
+  execute function private.on_read();

@@ -195,6 +195,7 @@ describe.each(Object.entries(links))('over %s', (_way, link) => {
       unread: 0,
       muted: false,
       archived: false,
+      peerReadSeq: 0,
       changedAt,
     }
     await Promise.all([phone, tablet, owner].map((each) => each.settled()))

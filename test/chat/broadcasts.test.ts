@@ -77,6 +77,10 @@ test('reading is two broadcasts, without receipts one, and none when repeated', 
   await b.patch('/settings', { privacy: { readReceipts: false } })
   await postMessage(a, id)
   expect(await sent([a, b], read)).toEqual(['conversation_updated'])
+  await b.patch('/settings', { privacy: { readReceipts: true } })
+  await a.patch('/settings', { privacy: { readReceipts: false } })
+  await postMessage(a, id)
+  expect(await sent([a, b], read)).toEqual(['conversation_updated'])
 })
 
 test('a block is one broadcast, with any number of conversations; removing it is none', async () => {

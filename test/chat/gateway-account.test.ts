@@ -42,6 +42,7 @@ test('one event becomes new_message, then conversation_updated, for each socket'
     unread: 1,
     muted: false,
     archived: false,
+    peerReadSeq: 0,
     changedAt: expect.any(String),
   })
 })

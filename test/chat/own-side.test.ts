@@ -137,8 +137,9 @@ test('changedAt is that of the newest change of one’s own side, archived ones 
   await change(b, { muted: true })
   await change(b, { archived: true, upToSeq: 2 })
   await a.patch(`/conversations/${id}`, { muted: true })
-  await a.post(`/conversations/${id}/read`)
   await b.post(`/conversations/${id}/read`, { upToSeq: 1 })
+  await a.patch('/settings', { privacy: { readReceipts: false } })
+  await a.post(`/conversations/${id}/read`)
   expect(await changedAt()).toBe(times.at(-1))
   expect((await page(await signUp())).changedAt).toBe(null)
 })
@@ -202,7 +203,7 @@ describe('its devices', () => {
     const others = await joinAs(a, await topicOf(a))
     const [socket, otherSocket] = [await socketOf(b), await socketOf(a)]
     const event = (
-      { lastMessage, unread, muted, archived, changedAt }: Record<string, unknown>,
+      { lastMessage, unread, muted, archived, peerReadSeq, changedAt }: Record<string, unknown>,
     ) => ({
       conversationId: id,
       identityId: b.identityId,
@@ -210,6 +211,7 @@ describe('its devices', () => {
       unread,
       muted,
       archived,
+      peerReadSeq,
       changedAt,
     })
     const told = [event(await change(b, { muted: true })), event(await archive(b, 1))]

@@ -60,15 +60,22 @@ describe('what is heard', () => {
     for (let i = 1; i <= 3; i++) {
       const { body: message } = await postMessage(a, shared.id, `رسالة ${i}`)
       const heard = (await atB.waitFor('new_message', i)).at(-1)
-      const { lastMessage, unread, muted, archived, changedAt, liveTopic } = await listEntry(
-        b,
-        shared.id,
-      )
+      const entry = await listEntry(b, shared.id)
+      const { lastMessage, unread, muted, archived, peerReadSeq, changedAt, liveTopic } = entry
       const { id: _eventId, ...event } = heard
       expect(event).toEqual({
         identityId: b.identityId,
         message,
-        conversation: { id: shared.id, lastMessage, unread, muted, archived, changedAt, liveTopic },
+        conversation: {
+          id: shared.id,
+          lastMessage,
+          unread,
+          muted,
+          archived,
+          peerReadSeq,
+          changedAt,
+          liveTopic,
+        },
         notificationId: expect.any(String),
       })
       expect([unread, lastMessage.mine]).toEqual([i, false])
@@ -100,11 +107,24 @@ describe('what is heard', () => {
       unread: 1,
       muted: false,
       archived: false,
+      peerReadSeq: 0,
       changedAt,
       liveTopic,
     })
     const [{ id: _other, ...read }] = await atA.waitFor('message_read')
-    expect(read).toEqual({ identityId: a.identityId, conversationId: shared.id, upToSeq: 2 })
+    const shown = await listEntry(a, shared.id)
+    expect(read).toEqual({
+      identityId: a.identityId,
+      conversationId: shared.id,
+      upToSeq: 2,
+      lastMessage: shown.lastMessage,
+      unread: 0,
+      muted: false,
+      archived: false,
+      peerReadSeq: 2,
+      changedAt: shown.changedAt,
+      liveTopic,
+    })
 
     await b.patch('/settings', { privacy: { readReceipts: false } })
     await b.post(`/conversations/${shared.id}/read`)

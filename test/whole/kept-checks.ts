@@ -28,6 +28,18 @@ export const kept: Invariant[] = [
       where identity_id = (select identity_id from public.participants limit 1)`,
   },
   {
+    id: 'I-11',
+    says: 'nobody is shown more reading than there was',
+    sql: `select conversation_id as bad, participants.identity_id
+      from public.participants
+      join public.participants as readers using (conversation_id)
+      where readers.identity_id <> participants.identity_id
+        and participants.peer_read_seq > readers.last_read_seq`,
+    plant: `${unguarded('public.participants')}
+      update public.participants set peer_read_seq = 1000000
+      where identity_id = (select identity_id from public.participants limit 1)`,
+  },
+  {
     id: 'ORG-01',
     says: 'everybody sees a company or office while identity and account are in order',
     sql: `select o.identity_id as bad

@@ -206,8 +206,12 @@ class RealtimeLink implements Link {
       const { conversationId, ...state } = payload as ConversationUpdated & ConversationState
       this.noteState({ ...state, id: conversationId })
     } else if (event === 'message_read') {
-      const { conversationId, identityId, upToSeq } = payload as MessageRead
-      this.listener.read({ conversationId, identityId, upToSeq })
+      const { upToSeq, conversationId, ...state } = payload as
+        & MessageRead
+        & ConversationUpdated
+        & ConversationState
+      this.listener.read({ conversationId, identityId: state.identityId, upToSeq })
+      this.noteState({ ...state, id: conversationId })
     } else if (event === 'notification') {
       const { identityId, notification, unread } = payload as Notified
       this.listener.notified({ identityId, notification, unread })

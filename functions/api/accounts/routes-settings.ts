@@ -22,7 +22,7 @@ const channels = {
 }
 const secrets = {
   showPhone: 'Whether `POST /properties/{id}/contact` gives my phone to whoever asks.',
-  readReceipts: 'Whether others see that I have read their messages.',
+  readReceipts: 'Whether others see that I have read their messages, and I that they have mine.',
   showLastSeen:
     'For apps: whether others may see when I was last there. The service shows it to nobody.',
 }

@@ -20,8 +20,9 @@ import { Count, Time } from '../http/route.ts'
 import { Notification } from '../notifications/schemas.ts'
 import { Conversation, Message } from './schemas.ts'
 
-const { lastMessage, unread, muted, archived, changedAt, liveTopic } = Conversation.shape
-const state = { lastMessage, unread, muted, archived, changedAt }
+const { lastMessage, unread, muted, archived, peerReadSeq, changedAt, liveTopic } =
+  Conversation.shape
+const state = { lastMessage, unread, muted, archived, peerReadSeq, changedAt }
 const conversationId = z.uuid()
 const identityId = z.uuid()
 
@@ -99,6 +100,8 @@ const acked = schemasOf<Acked>()({
 
 const id = z.uuid().describe('Of the broadcast: Realtime adds it.')
 
+const inAccount = Updated.required({ identityId: true, liveTopic: true }).extend({ id })
+
 /** What comes over the channel of an account, by event. */
 const toAccount = {
   new_message: z.strictObject({
@@ -110,9 +113,12 @@ const toAccount = {
     ),
     notificationId: z.uuid().optional(),
   }).describe('A message was stored: once for each side, the sender’s other devices included.'),
-  conversation_updated: Updated.required({ identityId: true, liveTopic: true }).extend({ id })
-    .describe('A conversation changed without a message, or was just opened by this side.'),
-  message_read: Read.extend({ id }).describe(Read.description!),
+  conversation_updated: inAccount.describe(
+    'A conversation changed without a message, or was just opened by this side.',
+  ),
+  message_read: inAccount.extend({ upToSeq: Read.shape.upToSeq }).describe(
+    'The other side has read messages, and how the conversation stands now.',
+  ),
   notification: NewNotification.extend({ id }).describe(NewNotification.description!),
   message_hidden: Hidden.extend({ identityId }).describe(Hidden.description!),
   topic_changed: z.strictObject({

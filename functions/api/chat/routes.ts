@@ -203,8 +203,8 @@ const read = route({
   path: '/{id}/read',
   summary: 'Mark a conversation as read, up to a message or entirely',
   description:
-    'Without `upToSeq` everything. What was read stays read. The other side is told, unless I ' +
-    'switched that off.',
+    'Without `upToSeq` everything. What was read stays read. The other side is shown it ' +
+    '(`peerReadSeq`), unless one of us has switched that off or blocked the other.',
   errors: ['conversation_not_found'],
   request: {
     params: OneConversation,

@@ -71,10 +71,14 @@ export const Conversation = z
       'Whether it is out of the list: until the next message, where it is muted as well until one of ' +
         'one’s own.',
     ),
+    peerReadSeq: Count.nullable().describe(
+      'Up to where the other side has read, as far as that was shown: 0 before anything was; null ' +
+        'while one of the two lets nobody see what it has read.',
+    ),
     updatedAt: Time.describe('When the last message came; lists are in this order.'),
     changedAt: Time.describe(
-      'When this side of it last changed, also by reading, muting or archiving: of two states the ' +
-        'later is newer.',
+      'When this side of it last changed, also by reading, muting or archiving, or since the other ' +
+        'side has read: of two states the later is newer.',
     ),
   })
   .openapi('Conversation', { description: 'A conversation, as one of its two sides sees it.' })

@@ -124,6 +124,7 @@ export class Account extends TopicSubscription implements FollowedAccount {
       const { conversationId, identityId, upToSeq } = payload as MessageRead
       const read = { conversationId, identityId, upToSeq }
       this.sessions.forEach((session) => session.messageRead(read))
+      this.conversationUpdated(payload as ConversationUpdated)
     } else if (event === 'notification') {
       const { identityId, notification, unread } = payload as Notified
       const notified = { identityId, notification, unread }
