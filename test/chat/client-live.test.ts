@@ -5,7 +5,8 @@ import { createClient } from '@supabase/supabase-js'
 import { afterEach, expect, test } from 'vitest'
 import { createChat, realtime } from '../../client/src/chat/index.ts'
 import { createClient as createApp } from '../../client/src/index.ts'
-import { topicOf } from '../support/channels.ts'
+import { closeClients, joinAs, topicOf } from '../support/channels.ts'
+import { check } from '../support/chat-events.ts'
 import { upTo } from '../support/chat-socket.ts'
 import {
   database,
@@ -24,8 +25,9 @@ import {
 import { waitUntil } from '../support/wait.ts'
 
 const open: { close: () => unknown }[] = []
-afterEach(() => {
+afterEach(async () => {
   for (const one of open.splice(0)) one.close()
+  await closeClients()
 })
 
 /** A chat client, with what it showed and the channels that it has. */
@@ -103,6 +105,35 @@ test('presence and typing of the other side are shown, and nothing else is accep
   await sleep(500)
   expect(right.shown.messages).toEqual([])
   expect(right.shown.errors).toEqual([])
+})
+
+test('CHAT-20 another device of one’s own is neither there nor typing', async () => {
+  const { a, b, conversationId } = await startConversation()
+  const [phone, tablet, other] = [app(a), app(a), app(b)]
+  for (const { chat } of [phone, tablet]) await chat.join(conversationId)
+  await waitUntil('nobody is there', () => phone.shown.here === false)
+  // As an app in another language hears it.
+  const plain = await joinAs(b, await liveOf(b, conversationId), {
+    presence: { key: b.identityId },
+  })
+  await waitUntil('both are one', () => {
+    const state = plain.channel.presenceState()
+    return state[a.identityId]?.length === 2
+  })
+  expect(Object.keys(plain.channel.presenceState())).toEqual([a.identityId])
+  check('conversation', 'presence', plain.channel.presenceState())
+  await other.chat.join(conversationId)
+  await waitUntil('the other side is', () => phone.shown.here && tablet.shown.here)
+  phone.chat.typing(conversationId)
+  await waitUntil('it is seen', () => other.shown.typing === 1)
+  const [typing] = await plain.waitFor('typing')
+  expect(typing).toEqual({ identityId: a.identityId })
+  check('conversation', 'typing', typing)
+  // What says nobody, or oneself, counts for nothing.
+  for (const payload of [{}, { identityId: a.identityId }]) await plain.send('typing', payload)
+  await plain.send('typing', { identityId: b.identityId })
+  await waitUntil('the last is seen', () => phone.shown.typing > 0 && tablet.shown.typing > 0)
+  expect([phone.shown.typing, tablet.shown.typing]).toEqual([1, 1])
 })
 
 test(

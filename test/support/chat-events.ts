@@ -6,8 +6,9 @@ import { closed } from './answers.ts'
 import type { Schema } from './openapi.ts'
 
 type Message = { payload?: { $ref: string } }
+type ChannelName = 'gateway' | 'account' | 'conversation'
 type Events = {
-  channels: Record<'gateway' | 'account', { messages: Record<string, Message> }>
+  channels: Record<ChannelName, { messages: Record<string, Message> }>
   components: { schemas: Record<string, Schema> }
 }
 
@@ -21,14 +22,14 @@ const schemas = Object.entries(components.schemas).map(([name, one]) => [name, c
 ajv.addSchema({ $id: 'events', components: { schemas: Object.fromEntries(schemas) } })
 
 /** What is wrong with a message of a channel; undefined when it is as described. */
-export function faultOf(channel: 'gateway' | 'account', name: string, value: unknown) {
+export function faultOf(channel: ChannelName, name: string, value: unknown) {
   const payload = channels[channel].messages[name]?.payload
   if (!payload) return `${name} is not described`
   const validate = ajv.getSchema(`events${payload.$ref}`)!
   return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: name })
 }
 
-export function check(channel: 'gateway' | 'account', name: string, value: unknown) {
+export function check(channel: ChannelName, name: string, value: unknown) {
   const fault = faultOf(channel, name, value)
   if (fault) throw new Error(`${fault}\n${JSON.stringify(value)}`)
 }

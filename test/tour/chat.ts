@@ -163,7 +163,11 @@ export async function chat() {
     must(unread === 1, 'the event was to have the count of the list')
     const live = await asker.join(conversation.liveTopic)
     await seller.join(conversation.liveTopic)
-    await live.channel.send({ type: 'broadcast', event: 'typing', payload: {} })
+    await live.channel.send({
+      type: 'broadcast',
+      event: 'typing',
+      payload: { identityId: buyer.identityId },
+    })
     await arrives('typing', () => seller.of('typing').length === 1)
     closeAll()
   })

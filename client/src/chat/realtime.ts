@@ -49,7 +49,7 @@ type Options = {
 }
 
 /** A joined conversation. */
-type JoinedConversation = { live: FollowedChannel; typedAt: number }
+type JoinedConversation = { live: FollowedChannel; identityId: string; typedAt: number }
 
 /**
  * Connects to the project's Realtime by a client of supabase-js, which takes its tokens from this
@@ -137,13 +137,15 @@ class RealtimeLink implements Link {
         ])
         if (this.closed || !this.followed.has(conversationId)) return
         this.joined.get(conversationId)?.live.stop()
+        const identityId = activeIdentity?.id ?? ''
         const live = liveChannel(this.supabase, {
           conversationId,
-          identityId: activeIdentity?.id ?? '',
+          identityId,
+          peerId: state.peer.identityId,
           sharePresence: this.sharePresence,
           listener: this.listener,
         })
-        this.joined.set(conversationId, { live, typedAt: 0 })
+        this.joined.set(conversationId, { live, identityId, typedAt: 0 })
         this.noteState(state, this.states.of(conversationId) !== undefined)
         return
       } catch (error) {
@@ -172,7 +174,8 @@ class RealtimeLink implements Link {
     const joined = this.joined.get(conversationId)
     if (!joined?.live.channel || Date.now() - joined.typedAt < typingEvery) return
     joined.typedAt = Date.now()
-    void joined.live.channel.send({ type: 'broadcast', event: 'typing', payload: {} })
+    const { live, identityId } = joined
+    void live.channel!.send({ type: 'broadcast', event: 'typing', payload: { identityId } })
   }
 
   close(): void {

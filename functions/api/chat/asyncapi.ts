@@ -128,6 +128,19 @@ const toAccount = {
   }).describe('The last event on this channel: go on at the new one.'),
 }
 
+const whoActs = identityId.describe('The identity that acts; ignore your own, of another device.')
+
+/** What clients send one another on the live channel of a conversation. */
+const live = {
+  typing: z.strictObject({ identityId: whoActs }).describe(
+    'A participant is writing: a broadcast, at most every 2 s.',
+  ),
+  presence: z.record(whoActs, z.array(z.looseObject({}))).describe(
+    'The presence state, as the libraries of Realtime keep it: by the key, which is the identityId, who ' +
+      'has the conversation open. What is tracked is `{}`.',
+  ),
+}
+
 type Schemas = Record<string, z.ZodType>
 
 const frame = (event: string, data: z.ZodType) =>
@@ -222,15 +235,24 @@ export function describeEvents() {
       conversation: {
         address: '{liveTopic}',
         servers: [{ $ref: '#/servers/realtime' }],
-        parameters: { liveTopic: { description: 'From a conversation. Private; with presence.' } },
-        messages: { typing: { name: 'typing', summary: 'A participant is writing.' } },
+        parameters: {
+          liveTopic: {
+            description: 'From a conversation. Private; presence under the key identityId.',
+          },
+        },
+        messages: messagesOf(live, 'Event'),
       },
     },
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'The `accessToken` of a session.' },
       },
-      schemas: componentsOf([[sent, 'Frame'], [heard, 'Frame'], [toAccount, 'Event']]),
+      schemas: componentsOf([
+        [sent, 'Frame'],
+        [heard, 'Frame'],
+        [toAccount, 'Event'],
+        [live, 'Event'],
+      ]),
     },
     operations: {
       sendFrame: operation(
@@ -251,11 +273,17 @@ export function describeEvents() {
         Object.keys(toAccount),
         'Broadcasts on the channel of the account; each names the identity that it is for.',
       ),
-      sendTyping: operation(
+      sendLive: operation(
         'send',
         'conversation',
-        ['typing'],
+        Object.keys(live),
         'To whom the conversation is with.',
+      ),
+      receiveLive: operation(
+        'receive',
+        'conversation',
+        Object.keys(live),
+        'Of whom the conversation is with.',
       ),
     },
   }
