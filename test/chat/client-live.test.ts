@@ -123,7 +123,7 @@ test('CHAT-20 another device of one’s own is neither there nor typing', async 
   expect(Object.keys(plain.channel.presenceState())).toEqual([a.identityId])
   check('conversation', 'presence', plain.channel.presenceState())
   await other.chat.join(conversationId)
-  await waitUntil('the other side is', () => phone.shown.here && tablet.shown.here)
+  await waitUntil('the other side is', () => [phone, tablet].every(({ shown }) => shown.here))
   phone.chat.typing(conversationId)
   await waitUntil('it is seen', () => other.shown.typing === 1)
   const [typing] = await plain.waitFor('typing')

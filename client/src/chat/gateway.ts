@@ -1,8 +1,13 @@
-/** The link through the chat gateway: one socket, frames as in protocol.ts. */
+/**
+ * The link through the chat gateway: one socket, frames as in protocol.ts. While there is none it looks
+ * by itself for what it misses.
+ */
+import { stateOf } from '../../../functions/chat/conversation-states.ts'
 import type { Client } from '../client.ts'
 import { ApiError, connectionError } from '../errors.ts'
 import { retryPause, wait } from '../wait.ts'
 import { asApiError, type Link, type LinkListener, tokenOf } from './link.ts'
+import { Look, lookEvery, pageIsVisible } from './look.ts'
 import {
   type Acked,
   type ChatError,
@@ -32,6 +37,8 @@ type Options = {
   url?: string
   /** In place of the platform's own; Node has one from 22 on, before it that of the package `ws` will do. */
   WebSocket?: SocketClass
+  /** Whether somebody looks at the app, as `realtime` has it. */
+  visible?: () => boolean
 }
 
 type SocketClass = new (url: string, protocols?: string[]) => unknown
@@ -39,7 +46,8 @@ type SocketClass = new (url: string, protocols?: string[]) => unknown
 type PendingAnswer = { resolve: (data: never) => void; reject: (error: ApiError) => void }
 
 /** Throws where there is no WebSocket. */
-export function gateway({ url, WebSocket: given }: Options = {}): Link {
+export function gateway(options: Options = {}): Link {
+  const { url, WebSocket: given, visible = pageIsVisible } = options
   const Socket = given ?? (globalThis as { WebSocket?: SocketClass }).WebSocket
   if (!Socket) {
     throw new Error(
@@ -47,7 +55,7 @@ export function gateway({ url, WebSocket: given }: Options = {}): Link {
         'class, createChat(client, { link: gateway({ WebSocket }) }).',
     )
   }
-  return new GatewayLink(Socket, url)
+  return new GatewayLink(Socket, visible, url)
 }
 
 /** Settled from outside; nobody need wait for it. */
@@ -65,6 +73,12 @@ function deferred() {
 class GatewayLink implements Link {
   private readonly Socket: SocketClass
   private readonly url: string | undefined
+  private readonly visible: () => boolean
+  private look!: Look
+  private clock: ReturnType<typeof setInterval> | undefined
+  private lookedAt = 0
+  private looking = false
+  private lookFailed = false
   private readonly joined = new Set<string>()
   private readonly pending = new Map<number, PendingAnswer>()
   private client!: Client
@@ -78,14 +92,23 @@ class GatewayLink implements Link {
   private refs = 0
   private ended: ApiError | undefined
 
-  constructor(Socket: SocketClass, url: string | undefined) {
+  constructor(Socket: SocketClass, visible: () => boolean, url: string | undefined) {
     this.Socket = Socket
+    this.visible = visible
     this.url = url
   }
 
   start(client: Client, listener: LinkListener): void {
     this.client = client
     this.listener = listener
+    this.look = new Look(client, ({ id, ...state }, passOn = true) => {
+      const update = stateOf({ ...state, conversationId: id })
+      const isNew = this.look.note(update)
+      if (isNew && passOn) listener.updated(update)
+      return isNew
+    })
+    this.lookedAt = Date.now()
+    this.clock = setInterval(() => this.lookIfDue(), 1000)
     void this.keepConnected()
   }
 
@@ -137,6 +160,8 @@ class GatewayLink implements Link {
         this.authenticated = true
         this.ready.resolve()
         for (const conversationId of this.joined) void this.rejoin(conversationId)
+        // What was missed before; the first time it is what there is.
+        void this.lookAround()
         const clock = setInterval(() => void this.heartbeat(), heartbeatEvery)
         await lost
         clearInterval(clock)
@@ -203,6 +228,7 @@ class GatewayLink implements Link {
   /** There will be no other socket. */
   private end(failure: ApiError) {
     this.ended = failure
+    clearInterval(this.clock)
     this.ready.reject(failure)
     this.dropSocket()
   }
@@ -218,6 +244,28 @@ class GatewayLink implements Link {
       this.joined.delete(conversationId)
       this.listener.removed(conversationId, { code: failure.code, message: failure.message })
     }
+  }
+
+  // What is missed while there is none ------------------------------------------------------------
+
+  private lookIfDue() {
+    const every = lookEvery[this.lookFailed ? 'whole' : 'broken']
+    if (this.authenticated || Date.now() - this.lookedAt < every || !this.visible()) return
+    void this.lookAround()
+  }
+
+  private async lookAround() {
+    if (this.looking) return
+    this.looking = true
+    this.lookedAt = Date.now()
+    try {
+      await this.look.compareWith(await this.look.newest())
+      this.lookFailed = false
+      if (!this.authenticated) this.joined.forEach((id) => this.listener.resumed(id))
+    } catch {
+      this.lookFailed = true
+    }
+    this.looking = false
   }
 
   /** Sees whether the other side is there, and shows a token that is new. */
@@ -268,8 +316,9 @@ class GatewayLink implements Link {
     this.pending.delete(ref)
     if (event === 'ack') pending?.resolve(data as never)
     else if (event === 'new_message') this.listener.message(data.message)
-    else if (event === 'conversation_updated') this.listener.updated(data)
-    else if (event === 'message_read') this.listener.read(data)
+    else if (event === 'conversation_updated') {
+      if (this.look.note(data)) this.listener.updated(data)
+    } else if (event === 'message_read') this.listener.read(data)
     else if (event === 'notification') this.listener.notified(data)
     else if (event === 'message_hidden') this.listener.hidden(data)
     else if (event === 'error') this.failed(data, pending)

@@ -25,7 +25,8 @@
  * until the server has answered, always under the same `clientMessageId`, one after another; those
  * that wait are kept in the client's storage and sent after the app's next start. Names of Realtime's
  * channels are followed when they change, and what Realtime did not deliver is fetched every 25 s
- * while somebody looks at the app; then its channel is joined anew. A chat ends with the session that it
+ * while somebody looks at the app; then its channel is joined anew. While there is no connection it looks
+ * every 3 s. A chat ends with the session that it
  * began in. `typing` and `presence` come over Realtime only. After `leave` no event of that conversation
  * comes any more, `conversation_updated` included, until it is joined again.
  */

@@ -2,11 +2,7 @@
  * The link through Supabase Realtime: the channel of the account for all that comes, a live channel
  * for each joined conversation, where presence and typing are, and REST for what goes.
  */
-import {
-  ConversationStates,
-  countedUnread,
-  stateOf,
-} from '../../../functions/chat/conversation-states.ts'
+import { stateOf } from '../../../functions/chat/conversation-states.ts'
 import type {
   ConversationUpdated,
   Message,
@@ -17,26 +13,17 @@ import type {
 } from '../../../functions/chat/protocol.ts'
 import type { Client } from '../client.ts'
 import type { ApiError } from '../errors.ts'
-import type { Schemas } from '../operations.ts'
 import { retryPause, wait } from '../wait.ts'
 import { type Broadcast, FollowedChannel, type Supabase } from './channel.ts'
-import { changesSince } from './changes.ts'
 import { asChatError, type Link, type LinkListener, once, tokenOf } from './link.ts'
 import { liveChannel } from './live-channel.ts'
+import { type ConversationState, Look, lookEvery, pageIsVisible } from './look.ts'
 
-const checkEvery = 25_000
 /** Realtime may take longer to hear the database: then a check finds what is sent meanwhile. */
 const joinTime = 5000
 const typingEvery = 2000
 /** Milliseconds that an event may come later than what it tells of can be read. */
 const eventPatience = 2000
-
-/** A conversation as lists have it. */
-type ConversationState = Omit<ConversationUpdated, 'conversationId'> & {
-  id: string
-  liveTopic: string
-}
-type Page = Schemas['ConversationPage']
 
 type Options = {
   /** Unless this is false the other side sees who has the conversation open. */
@@ -58,9 +45,6 @@ type JoinedConversation = { live: FollowedChannel; identityId: string; typedAt: 
 export const realtime = (supabase: Supabase, options: Options = {}): Link =>
   new RealtimeLink(supabase, options)
 
-const pageIsVisible = () =>
-  (globalThis as { document?: { visibilityState: string } }).document?.visibilityState !== 'hidden'
-
 class RealtimeLink implements Link {
   private readonly supabase: Supabase
   private readonly sharePresence: boolean
@@ -69,7 +53,7 @@ class RealtimeLink implements Link {
   private readonly joined = new Map<string, JoinedConversation>()
   /** Conversations that are joined, or are to be. */
   private readonly followed = new Set<string>()
-  private readonly states = new ConversationStates()
+  private look!: Look
   private client!: Client
   private listener!: LinkListener
   /** Resolved when the account's channel was joined for the first time. */
@@ -91,9 +75,8 @@ class RealtimeLink implements Link {
   private heard = 0
   /** The name of the account's channel of which an event has said that it is no more. */
   private endedTopic = ''
-  /** What the last check found: when anything last changed, and what would be unread by now. */
-  private changedAt: string | null | undefined
-  private unread = 0
+  /** The last check did not go well. */
+  private checkFailed = false
   private closed = false
 
   constructor(supabase: Supabase, { sharePresence = true, visible = pageIsVisible }: Options) {
@@ -122,6 +105,7 @@ class RealtimeLink implements Link {
   start(client: Client, listener: LinkListener): void {
     this.client = client
     this.listener = listener
+    this.look = new Look(client, (state, passOn) => this.noteState(state, passOn))
     void this.check()
     this.clock = setInterval(() => this.checkIfDue(), 1000)
   }
@@ -146,7 +130,7 @@ class RealtimeLink implements Link {
           listener: this.listener,
         })
         this.joined.set(conversationId, { live, identityId, typedAt: 0 })
-        this.noteState(state, this.states.of(conversationId) !== undefined)
+        this.noteState(state, this.look.knows(conversationId))
         return
       } catch (error) {
         const { temporary } = error as ApiError
@@ -227,9 +211,7 @@ class RealtimeLink implements Link {
   /** Passes a state on if it is newer, and follows the live channel to its name of now. */
   private noteState({ id, liveTopic, ...state }: ConversationState, passOn = true): boolean {
     const update = stateOf({ ...state, conversationId: id })
-    const before = countedUnread(this.states.of(id))
-    const isNew = this.states.update(update)
-    if (isNew) this.unread += countedUnread(update) - before
+    const isNew = this.look.note(update)
     if (isNew && passOn) this.listener.updated(update)
     this.joined.get(id)?.live.follow(liveTopic)
     return isNew
@@ -239,7 +221,8 @@ class RealtimeLink implements Link {
 
   /** Checks when it is time and somebody is there: for who comes back, within a second. */
   private checkIfDue() {
-    if (Date.now() - this.checkedAt >= checkEvery && this.visible()) void this.check()
+    const every = lookEvery[this.joinedAt || this.checkFailed ? 'whole' : 'broken']
+    if (Date.now() - this.checkedAt >= every && this.visible()) void this.check()
   }
 
   /**
@@ -254,7 +237,7 @@ class RealtimeLink implements Link {
     const began = this.checkedAt = Date.now()
     clearTimeout(this.nextCheck)
     try {
-      const page = await this.client.get('/conversations', { ...once, query: { limit: 1 } })
+      const page = await this.look.newest()
       await this.renewToken()
       if (this.closed) return
       this.account.follow(page.realtimeTopic)
@@ -262,14 +245,16 @@ class RealtimeLink implements Link {
       if (page.realtimeTopic === this.endedTopic) this.checkSoon()
       const others = [...this.joined.keys()].filter((id) => id !== page.items[0]?.id)
       const missed = [
-        await this.compareWith(page),
+        await this.look.compareWith(page),
         ...await Promise.all(others.map((id) => this.checkConversation(id))),
       ]
       // Between two checks since it was joined the channel should have brought it.
       if (missed.includes(true) && this.joinedAt && this.foundAt >= this.joinedAt) this.doubt()
       this.foundAt = began
+      this.checkFailed = false
     } catch (error) {
       if (this.closed) return
+      this.checkFailed = true
       // The rest is tried at the next check: the app may have a better token by then.
       if ((error as ApiError).temporary) this.checkSoon()
       else this.listener.error(asChatError(error))
@@ -277,24 +262,6 @@ class RealtimeLink implements Link {
       this.checking = false
     }
     if (this.checkAgain) await this.check()
-  }
-
-  /** Reads on when a change is not known, or not as much is unread as was heard of; true if it had to. */
-  private async compareWith({ items: [newest], unreadTotal, changedAt }: Page): Promise<boolean> {
-    const before = this.changedAt
-    // The first is what there was before.
-    const first = before === undefined
-    let missed = newest !== undefined && this.noteState(newest, !first)
-    const isKnown = changedAt === null || changedAt === before || this.states.hasChange(changedAt)
-    if (!first && (missed || !isKnown || unreadTotal !== this.unread)) {
-      const since = before ?? ''
-      for (const state of await changesSince(this.client, since, changedAt)) {
-        if (this.noteState(state) && state.changedAt > since) missed = true
-      }
-    }
-    this.changedAt = changedAt
-    this.unread = unreadTotal
-    return missed
   }
 
   /**
