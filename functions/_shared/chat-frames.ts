@@ -15,11 +15,17 @@ export const frameData = schemasOf<Incoming>()({
     afterSeq: z.int().min(0).optional().describe(
       'Messages after this one come first; without it only what comes from now on.',
     ),
+    sharePresence: z.boolean().optional().describe(
+      'Unless this is false the other side sees that the conversation is open here.',
+    ),
   }).describe('Follows a conversation.'),
   leave_conversation: z.strictObject({ conversationId: ConversationId }).describe(
     'Follows it no longer.',
   ),
   send_message: NewMessage.extend({ conversationId: ConversationId }).describe('Sends a message.'),
+  send_typing: z.strictObject({ conversationId: ConversationId }).describe(
+    'Something is being written in a joined conversation: passed on at most every 2 s.',
+  ),
   heartbeat: z.strictObject({}).describe('Asks whether the gateway is there.'),
 })
 

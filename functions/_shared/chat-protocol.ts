@@ -95,6 +95,12 @@ export type Notified = {
 /** A message that an administrator has hidden: nothing of it is to be shown any more. */
 export type MessageHidden = { conversationId: string; id: string; seq: number }
 
+/** The other side of a conversation is writing. */
+export type Typing = { conversationId: string; identityId: string }
+
+/** Whether the other side has the conversation open. */
+export type Presence = { conversationId: string; identityId: string; here: boolean }
+
 export type ChatError = {
   code: string
   /** In Arabic, or in English for a client that sent `Accept-Language: en`. */
@@ -114,10 +120,15 @@ export type Ref = string | number
 /** What a client sends, by event. */
 export type Incoming = {
   auth: { accessToken: string }
-  /** With `afterSeq` the messages after it come first; without it only what comes from now on. */
-  join_conversation: { conversationId: string; afterSeq?: number }
+  /**
+   * With `afterSeq` the messages after it come first; without it only what comes from now on. Unless
+   * `sharePresence` is false the other side sees that one is there.
+   */
+  join_conversation: { conversationId: string; afterSeq?: number; sharePresence?: boolean }
   leave_conversation: { conversationId: string }
   send_message: NewMessage
+  /** Of a joined conversation; more often than every 2 s it is not passed on. */
+  send_typing: { conversationId: string }
   heartbeat: Record<string, never>
 }
 
@@ -128,6 +139,8 @@ export type Outgoing = {
   message_read: MessageRead
   notification: Notified
   message_hidden: MessageHidden
+  typing: Typing
+  presence: Presence
   error: ChatError
   ack: unknown
 }
@@ -138,5 +151,6 @@ export type Acked = {
   join_conversation: { conversationId: string; lastSeq: number }
   leave_conversation: { conversationId: string }
   send_message: { message: Message }
+  send_typing: { conversationId: string }
   heartbeat: Record<string, never>
 }

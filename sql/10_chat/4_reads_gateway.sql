@@ -37,13 +37,19 @@ begin
   end if;
   return json_build_object(
     'conversationId', joined.id,
-    'lastSeq', joined.last_seq
+    'lastSeq', joined.last_seq,
+    'identityId', caller_id,
+    'peerId', (
+      select participants.identity_id from public.participants
+      where participants.conversation_id = joined.id and participants.identity_id <> caller_id
+    ),
+    'liveTopic', private.live_topic(joined.id)
   );
 end
 $$;
 comment on function private.join_conversation is
-  'Api: The newest number of a conversation, for whoever may hear it now: 404 '
-  'conversation_not_found, 403 blocked.';
+  'Api: The newest number of a conversation, who its two sides are and its live channel, for whoever '
+  'may hear it now: 404 conversation_not_found, 403 blocked.';
 
 create function private.changed_sockets(sockets jsonb) returns json
   language plpgsql
@@ -75,11 +81,12 @@ begin
       ) as session on true
       where session.holds is null
       union
-      select known."sessionId", (joined ->> 'id')::uuid, heard.last_seq
+      select known."sessionId", (joined ->> 'id')::uuid,
+        case when heard.live_topic = joined ->> 'liveTopic' then heard.last_seq end
       from known
       cross join lateral jsonb_array_elements(known.conversations) as joined
       left join lateral (
-        select conversations.last_seq
+        select conversations.last_seq, private.live_topic(conversations.id) as live_topic
         from public.participants
         join public.accounts
           on accounts.id = participants.account_id
@@ -91,6 +98,7 @@ begin
         offset 0
       ) as heard on true
       where heard.last_seq is distinct from (joined ->> 'seq')::bigint
+        or heard.live_topic is distinct from joined ->> 'liveTopic'
     )
     select coalesce(
       json_agg(json_build_object(
@@ -106,8 +114,8 @@ end
 $$;
 comment on function private.changed_sockets is
   'Of the sessions and conversations that a gateway has sockets for, those whose state differs '
-  'from what it knows: topic, acting identity, right to hear, newest number. It looks these up '
-  'again; lastSeq is there for conversations that may be heard, where only the number differs.';
+  'from what it knows: topic, acting identity, right to hear, live channel, newest number. It looks '
+  'these up again; lastSeq is there for conversations where only the number differs.';
 
 create function private.missed_updates(questions jsonb) returns json
   language plpgsql

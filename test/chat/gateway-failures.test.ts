@@ -31,13 +31,14 @@ test('a history that stays refused is asked for once a second, and sent when it 
   const removed: string[] = []
   const conversation = new Conversation(
     {
-      credentials: {},
+      credentials: { caller: { token: '' } as never },
+      account: { listen: () => ({ topic: '', follow() {}, typing() {} }), leave() {} } as never,
       send: (_event, data) => void sent.push((data as { message: Message }).message.seq),
       drained: () => Promise.resolve(),
       removeFrom: (id) => void removed.push(id),
     },
-    'a',
-    0,
+    { conversationId: 'a', lastSeq: 0, identityId: '', peerId: '', liveTopic: '' },
+    { after: 0, sharePresence: true },
   )
 
   conversation.messageStored({ seq: 2 } as Message)

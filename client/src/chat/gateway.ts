@@ -14,11 +14,13 @@ import {
   closeCodes,
   type Incoming,
   type Message,
+  type Presence,
   subprotocol,
 } from '../../../functions/chat/protocol.ts'
 
 const answerTime = 10_000
 const heartbeatEvery = 25_000
+const typingEvery = 2000
 
 /** After these the same would be refused again. */
 const finalCodes: number[] = [closeCodes.forbidden, closeCodes.tooMany, closeCodes.tokenInQuery]
@@ -39,6 +41,8 @@ type Options = {
   WebSocket?: SocketClass
   /** Whether somebody looks at the app, as `realtime` has it. */
   visible?: () => boolean
+  /** Unless this is false the other side sees who has the conversation open. */
+  sharePresence?: boolean
 }
 
 type SocketClass = new (url: string, protocols?: string[]) => unknown
@@ -47,15 +51,14 @@ type PendingAnswer = { resolve: (data: never) => void; reject: (error: ApiError)
 
 /** Throws where there is no WebSocket. */
 export function gateway(options: Options = {}): Link {
-  const { url, WebSocket: given, visible = pageIsVisible } = options
-  const Socket = given ?? (globalThis as { WebSocket?: SocketClass }).WebSocket
+  const Socket = options.WebSocket ?? (globalThis as { WebSocket?: SocketClass }).WebSocket
   if (!Socket) {
     throw new Error(
       'There is no WebSocket here (Node has one from 22 on): install the package ws and give its ' +
         'class, createChat(client, { link: gateway({ WebSocket }) }).',
     )
   }
-  return new GatewayLink(Socket, visible, url)
+  return new GatewayLink(Socket, options)
 }
 
 /** Settled from outside; nobody need wait for it. */
@@ -74,12 +77,16 @@ class GatewayLink implements Link {
   private readonly Socket: SocketClass
   private readonly url: string | undefined
   private readonly visible: () => boolean
+  private readonly sharePresence: boolean
   private look!: Look
   private clock: ReturnType<typeof setInterval> | undefined
   private lookedAt = 0
   private looking = false
   private lookFailed = false
   private readonly joined = new Set<string>()
+  private readonly typedAt = new Map<string, number>()
+  /** Conversations that the other side has open. */
+  private readonly present = new Set<string>()
   private readonly pending = new Map<number, PendingAnswer>()
   private client!: Client
   private listener!: LinkListener
@@ -92,10 +99,12 @@ class GatewayLink implements Link {
   private refs = 0
   private ended: ApiError | undefined
 
-  constructor(Socket: SocketClass, visible: () => boolean, url: string | undefined) {
+  constructor(Socket: SocketClass, options: Options) {
+    const { url, visible = pageIsVisible, sharePresence = true } = options
     this.Socket = Socket
-    this.visible = visible
     this.url = url
+    this.visible = visible
+    this.sharePresence = sharePresence
   }
 
   start(client: Client, listener: LinkListener): void {
@@ -116,7 +125,7 @@ class GatewayLink implements Link {
     this.joined.add(conversationId)
     for (;;) {
       try {
-        await this.request('join_conversation', { conversationId })
+        await this.request('join_conversation', this.joinOf(conversationId))
         return
       } catch (error) {
         if (this.ended || !(error as ApiError).temporary || !this.joined.has(conversationId)) {
@@ -128,7 +137,13 @@ class GatewayLink implements Link {
     }
   }
 
+  private joinOf(conversationId: string): Incoming['join_conversation'] {
+    return { conversationId, ...(!this.sharePresence && { sharePresence: false }) }
+  }
+
   leave(conversationId: string): void {
+    this.present.delete(conversationId)
+    this.typedAt.delete(conversationId)
     if (!this.joined.delete(conversationId) || !this.socket) return
     void this.sendFrame('leave_conversation', { conversationId }).catch(() => {})
   }
@@ -137,8 +152,12 @@ class GatewayLink implements Link {
     return (await this.request('send_message', message)).message
   }
 
-  /** The gateway has no event for this. */
-  typing(): void {}
+  typing(conversationId: string): void {
+    const typedAt = this.typedAt.get(conversationId) ?? 0
+    if (!this.joined.has(conversationId) || Date.now() - typedAt < typingEvery) return
+    this.typedAt.set(conversationId, Date.now())
+    void this.sendFrame('send_typing', { conversationId }).catch(() => {})
+  }
 
   close(): void {
     this.end(connectionError('closed'))
@@ -219,6 +238,7 @@ class GatewayLink implements Link {
     socket?.close()
     for (const { reject } of this.pending.values()) reject(connectionError('The socket is closed.'))
     this.pending.clear()
+    for (const conversationId of this.present) this.notePresence({ conversationId, here: false })
     // Whoever waits for the next socket goes on waiting.
     if (this.authenticated) this.ready = deferred()
     this.authenticated = false
@@ -235,7 +255,7 @@ class GatewayLink implements Link {
 
   private async rejoin(conversationId: string) {
     try {
-      await this.sendFrame('join_conversation', { conversationId })
+      await this.sendFrame('join_conversation', this.joinOf(conversationId))
       this.listener.resumed(conversationId)
     } catch (error) {
       const failure = error as ApiError
@@ -321,7 +341,15 @@ class GatewayLink implements Link {
     } else if (event === 'message_read') this.listener.read(data)
     else if (event === 'notification') this.listener.notified(data)
     else if (event === 'message_hidden') this.listener.hidden(data)
+    else if (event === 'typing') this.listener.typing(data.conversationId)
+    else if (event === 'presence') this.notePresence(data)
     else if (event === 'error') this.failed(data, pending)
+  }
+
+  private notePresence({ conversationId, here }: Omit<Presence, 'identityId'>) {
+    if (here) this.present.add(conversationId)
+    else this.present.delete(conversationId)
+    this.listener.presence(conversationId, here)
   }
 
   private failed(error: ChatError, pending: PendingAnswer | undefined) {

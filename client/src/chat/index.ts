@@ -27,7 +27,7 @@
  * channels are followed when they change, and what Realtime did not deliver is fetched every 25 s
  * while somebody looks at the app; then its channel is joined anew. While there is no connection it looks
  * every 3 s. A chat ends with the session that it
- * began in. `typing` and `presence` come over Realtime only. After `leave` no event of that conversation
+ * began in. After `leave` no event of that conversation
  * comes any more, `conversation_updated` included, until it is joined again.
  */
 import { lastSeqOf } from '../../../functions/chat/conversation-states.ts'

@@ -73,6 +73,13 @@ const fromGateway = schemasOf<Omit<Outgoing, 'ack'>>()({
   message_read: Read,
   notification: NewNotification,
   message_hidden: Hidden,
+  typing: z.strictObject({ conversationId, identityId: identityId.describe('The other side’s.') })
+    .describe('The other side of a joined conversation is writing.'),
+  presence: z.strictObject({
+    conversationId,
+    identityId: identityId.describe('The other side’s.'),
+    here: z.boolean().describe('Whether it has the conversation open, on any device.'),
+  }).describe('The other side of a joined conversation came or went; after a join, how it is.'),
   error: z.looseObject({
     code,
     message,
@@ -95,6 +102,7 @@ const acked = schemasOf<Acked>()({
   }).describe('Its messages come from now on.'),
   leave_conversation: z.strictObject({ conversationId }).describe('Its messages come no longer.'),
   send_message: z.strictObject({ message: Message }).describe('The message is stored.'),
+  send_typing: z.strictObject({ conversationId }).describe('It is passed on, if it is time again.'),
   heartbeat: z.strictObject({}).describe('The gateway is there.'),
 })
 

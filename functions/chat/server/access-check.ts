@@ -60,7 +60,8 @@ export async function checkAccess(sessions: OpenSession[]): Promise<void> {
     accountId: credentials.caller!.sub,
     sessionId: credentials.sessionId,
     topic: account!.topic,
-    conversations: [...conversations.values()].map(({ id, lastSeq }) => ({ id, seq: lastSeq })),
+    conversations: [...conversations.values()]
+      .map(({ id, lastSeq, liveTopic }) => ({ id, seq: lastSeq, liveTopic })),
   }))
   const differing = await rowsOf<Differing>('changed_sockets', { sockets })
   for (const { sessionId, conversationId, lastSeq } of differing) {

@@ -13,7 +13,15 @@ import type {
 } from '../protocol.ts'
 import { checkAccess, sendMissedUpdates } from './access-check.ts'
 import { callFor } from './database.ts'
-import type { FollowedAccount, MissedUpdatesQuery, OpenSession } from './interfaces.ts'
+import type {
+  FollowedAccount,
+  Live,
+  LiveConversation,
+  LiveListener,
+  MissedUpdatesQuery,
+  OpenSession,
+} from './interfaces.ts'
+import { LiveChannel } from './live-channel.ts'
 import { isTemporary } from './refusals.ts'
 import { TopicSubscription } from './topic-subscription.ts'
 
@@ -37,6 +45,8 @@ export class Account extends TopicSubscription implements FollowedAccount {
   readonly sessions = new Set<OpenSession>()
   /** What its sockets were sent of its conversations. */
   readonly states = new ConversationStates()
+  /** Of the conversations that its sockets have joined. */
+  private readonly live = new Map<string, LiveChannel>()
   private readonly startedAt = performance.now()
   private shownToken = ''
 
@@ -57,7 +67,26 @@ export class Account extends TopicSubscription implements FollowedAccount {
 
   /** The channel goes on as long as the longest of the tokens. */
   tokenRenewed(): void {
-    if (this.token() !== this.shownToken) this.renewToken(this.shownToken = this.token())
+    if (this.token() === this.shownToken) return
+    this.renewToken(this.shownToken = this.token())
+    this.live.forEach((channel) => channel.renewToken(this.shownToken))
+  }
+
+  listen(
+    listener: LiveListener,
+    conversation: LiveConversation,
+    { token, share }: { token: string; share: boolean },
+  ): Live {
+    const { conversationId, liveTopic } = conversation
+    const channel = this.live.get(conversationId) ?? new LiveChannel(conversation)
+    this.live.set(conversationId, channel)
+    channel.follow(liveTopic, token)
+    channel.add(listener, share)
+    return channel
+  }
+
+  leave(listener: LiveListener, conversationId: string): void {
+    if (this.live.get(conversationId)?.remove(listener)) this.live.delete(conversationId)
   }
 
   override start(): void {
@@ -137,6 +166,8 @@ export class Account extends TopicSubscription implements FollowedAccount {
 
   /** Passes on what is new. */
   conversationUpdated(heard: ConversationUpdated) {
+    const { conversationId, liveTopic } = heard
+    if (liveTopic) this.live.get(conversationId)?.follow(liveTopic, this.token())
     const update = stateOf(heard)
     const known = this.states.of(update.conversationId)
     if (this.states.update(update) && !isOwnMessage(update, known)) {

@@ -4,10 +4,23 @@ import { lastSeqOf } from '../conversation-states.ts'
 import { MessageFeed, type Page } from '../message-feed.ts'
 import type { ConversationUpdated, Message } from '../protocol.ts'
 import { callFor } from './database.ts'
-import type { ConversationOwner, JoinedConversation } from './interfaces.ts'
+import type {
+  ConversationOwner,
+  JoinedConversation,
+  Live,
+  LiveConversation,
+  LiveListener,
+} from './interfaces.ts'
 import { isTemporary } from './refusals.ts'
 
-export type Joinable = { conversationId: string; lastSeq: number }
+export type Joinable = LiveConversation & { lastSeq: number }
+
+export type JoinOptions = {
+  /** Messages after this one are sent. */
+  after: number
+  /** Whether the other side sees that the socket is there. */
+  sharePresence: boolean
+}
 
 /** The conversation as its participant finds it now; 404 for everybody else. */
 export const findConversation = ({ credentials }: ConversationOwner, conversationId: string) =>
@@ -18,19 +31,26 @@ export const findConversation = ({ credentials }: ConversationOwner, conversatio
 // For a client that is that far behind, the newest state says all.
 const mostHeld = 100
 
-export class Conversation implements JoinedConversation {
+export class Conversation implements JoinedConversation, LiveListener {
   readonly id: string
   private readonly feed: MessageFeed
   private readonly owner: ConversationOwner
+  private readonly live: Live
   private retry: ReturnType<typeof setTimeout> | undefined
   private checking = false
   private stopped = false
   /** States whose message has not been sent yet. */
   private held: ConversationUpdated[] = []
 
-  constructor(owner: ConversationOwner, conversationId: string, after: number) {
+  constructor(
+    owner: ConversationOwner,
+    joinable: Joinable,
+    { after, sharePresence }: JoinOptions,
+  ) {
+    const { conversationId } = joinable
     this.id = conversationId
     this.owner = owner
+    this.live = owner.account!.listen(this, joinable, { token: this.token, share: sharePresence })
     this.feed = new MessageFeed({
       after,
       history: (afterSeq) =>
@@ -50,6 +70,27 @@ export class Conversation implements JoinedConversation {
 
   get lastSeq(): number {
     return this.feed.last
+  }
+
+  private get token(): string {
+    return this.owner.credentials.caller?.token ?? ''
+  }
+
+  get liveTopic(): string {
+    return this.live.topic
+  }
+
+  /** The one whose socket it is is writing. */
+  say(): void {
+    this.live.typing()
+  }
+
+  typing(identityId: string): void {
+    this.owner.send('typing', { conversationId: this.id, identityId })
+  }
+
+  presence(identityId: string, here: boolean): void {
+    this.owner.send('presence', { conversationId: this.id, identityId, here })
   }
 
   messageStored(message: Message): void {
@@ -78,7 +119,9 @@ export class Conversation implements JoinedConversation {
     if (this.stopped || this.checking) return
     this.checking = true
     try {
-      const { lastSeq } = await findConversation(this.owner, this.id)
+      const { lastSeq, liveTopic } = await findConversation(this.owner, this.id)
+      if (this.stopped) return
+      this.live.follow(liveTopic, this.token)
       this.reaches(lastSeq)
     } catch (error) {
       // What did not work this time is checked again in a moment (access-check.ts).
@@ -91,6 +134,7 @@ export class Conversation implements JoinedConversation {
 
   stop(): void {
     this.stopped = true
+    this.owner.account?.leave(this, this.id)
     this.feed.stop()
     clearTimeout(this.retry)
   }

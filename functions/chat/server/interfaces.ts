@@ -35,6 +35,13 @@ export interface FollowedAccount {
   checkTopic(): Promise<void>
   /** What the database needs to find the updates of so many seconds that were missed. */
   missedUpdatesQuery(seconds: number): MissedUpdatesQuery
+  /** Follows the live channel of a conversation until it is told to leave it. */
+  listen(
+    listener: LiveListener,
+    conversation: LiveConversation,
+    options: { token: string; share: boolean },
+  ): Live
+  leave(listener: LiveListener, conversationId: string): void
   conversationUpdated(update: ConversationUpdated): void
 }
 
@@ -45,6 +52,8 @@ export interface JoinedConversation {
   readonly id: string
   /** Number of the last message that was sent. */
   readonly lastSeq: number
+  /** The name of its live channel, as far as known. */
+  readonly liveTopic: string
   /** There are messages up to this one: those that do not come are read in a moment. */
   reaches(seq: number): void
   /** Asks the database whether it may still be heard, and what is newest. */
@@ -54,9 +63,32 @@ export interface JoinedConversation {
 /** The session of a joined conversation. */
 export interface ConversationOwner {
   readonly credentials: { readonly caller?: Caller }
+  readonly account?: FollowedAccount
   send<Event extends keyof Outgoing>(event: Event, data: Outgoing[Event]): void
   /** Settled when the client has taken most of what it was sent. */
   drained(): Promise<void>
   /** It takes no part in the conversation any more. */
   removeFrom(conversationId: string, refusal: Refusal): void
+}
+
+/** A conversation and its live channel, as one of its sides finds them. */
+export type LiveConversation = {
+  conversationId: string
+  identityId: string
+  peerId: string
+  liveTopic: string
+}
+
+/** Who hears what the other side of a conversation does. */
+export interface LiveListener {
+  typing(identityId: string): void
+  presence(identityId: string, here: boolean): void
+}
+
+/** The live channel of a conversation, as those that have joined it use it. */
+export interface Live {
+  /** Goes on under this name, with a token that is good now. */
+  follow(topic: string, token: string): void
+  readonly topic: string
+  typing(): void
 }

@@ -11,6 +11,9 @@ export type ChannelListener = {
   /** What is sent from now on is not heard, until it has joined again. */
   interrupted(): void
   event(name: string, payload: unknown): void
+  /** Who is there, where a presence key was given: all, then who came and went. */
+  presenceState?(state: Record<string, never>): void
+  presenceDiff?(joins: Record<string, never>, leaves: Record<string, never>): void
   /** Realtime will not have this channel (any more): topic or token are not good. */
   refused(): void
 }
@@ -31,6 +34,14 @@ export interface ChannelCarrier {
 /** The join that it is for, unless it is one itself: Phoenix drops, unanswered, a leave without it. */
 export type PushOptions = { joinRef?: string; onReply?: ReplyHandler }
 
+export type ChannelOptions = {
+  /**
+   * Whom one is among those who are there. Clients alone speak on such a channel: it is heard once it is
+   * joined, whether or not Realtime hears the database.
+   */
+  presenceKey?: string
+}
+
 // Realtime itself gives up after a minute.
 const readyTime = 65_000
 const lastingReasons =
@@ -42,6 +53,7 @@ export class RealtimeChannel {
   readonly topic: string
   private readonly listener: ChannelListener
   private readonly carrier: ChannelCarrier
+  private readonly presenceKey: string | undefined
   private token: string
   /** Who was accepted hears what clients send; who has joined, what the database sends. */
   private state: 'waiting' | 'joining' | 'accepted' | 'joined' | 'gone' = 'waiting'
@@ -53,8 +65,15 @@ export class RealtimeChannel {
   /** What Realtime said last when something was wrong. */
   private trouble = ''
 
-  constructor(carrier: ChannelCarrier, topic: string, token: string, listener: ChannelListener) {
+  constructor(
+    carrier: ChannelCarrier,
+    topic: string,
+    token: string,
+    listener: ChannelListener,
+    { presenceKey }: ChannelOptions,
+  ) {
     this.carrier = carrier
+    this.presenceKey = presenceKey
     this.topic = topic
     this.token = token
     this.listener = listener
@@ -79,6 +98,12 @@ export class RealtimeChannel {
     if (this.joinRef) this.push('phx_leave', {})
   }
 
+  /** False where it is not joined, or not any more. */
+  send(event: string, payload: unknown): boolean {
+    if (this.state === 'joined') this.push(event, payload)
+    return this.state === 'joined'
+  }
+
   private push(event: string, payload: unknown) {
     this.carrier.push(this.topic, event, payload, { joinRef: this.joinRef })
   }
@@ -92,11 +117,11 @@ export class RealtimeChannel {
     const isCurrent = () => this.state === 'joining' && attempt === this.attempts
     joinLimiter.whenFree(() => {
       if (!isCurrent()) return
-      const { token } = this
+      const { token, presenceKey: key } = this
       this.joinRef = this.carrier.push(this.topic, 'phx_join', {
         config: {
-          broadcast: { ack: false, self: false, replication_ready: true },
-          presence: { enabled: false },
+          broadcast: { ack: false, self: false, replication_ready: !key },
+          presence: { enabled: key !== undefined, key },
           private: true,
         },
         access_token: token,
@@ -113,10 +138,11 @@ export class RealtimeChannel {
   private answered(status: string, reason: string) {
     if (status !== 'ok') return this.ended(reason)
     this.state = 'accepted'
-    this.timer = setTimeout(() => this.joinAgain(), readyTime)
+    if (this.presenceKey) this.hearing()
+    else this.timer = setTimeout(() => this.joinAgain(), readyTime)
   }
 
-  private hearsDatabase() {
+  private hearing() {
     if (this.state !== 'accepted') return
     clearTimeout(this.timer)
     this.state = 'joined'
@@ -160,10 +186,13 @@ export class RealtimeChannel {
   received(event: string, payload: Record<string, unknown>, ref: unknown): void {
     if (this.state === 'gone' || typeof ref === 'string' && ref !== this.joinRef) return
     if (event === 'broadcast') this.listener.event(String(payload.event), payload.payload)
-    else if (event === 'phx_close') this.ended(this.trouble)
+    else if (event === 'presence_state') this.listener.presenceState?.(payload as never)
+    else if (event === 'presence_diff') {
+      this.listener.presenceDiff?.(payload.joins as never, payload.leaves as never)
+    } else if (event === 'phx_close') this.ended(this.trouble)
     else if (event === 'phx_error') this.joinAgain()
     else if (event === 'system' && payload.extension === 'system') {
-      if (saysHearing(payload)) this.hearsDatabase()
+      if (saysHearing(payload)) this.hearing()
       else this.trouble = String(payload.message)
     }
   }

@@ -10,6 +10,7 @@ import { log } from './log.ts'
 import {
   type ChannelCarrier,
   type ChannelListener,
+  type ChannelOptions,
   type PushOptions,
   RealtimeChannel,
   type ReplyHandler,
@@ -17,8 +18,9 @@ import {
 
 // Realtime takes the joins of a connection one after another, and says nothing else on it
 // meanwhile; one that is refused takes 5 s. So few channels share a connection, and a join may take
-// its time for itself and for each before it: it is waited for, or given up with the connection.
-const mostChannels = 11
+// its time for itself and for each before it: it is waited for, or given up with the connection. Live
+// channels have connections of their own, where nobody waits for a message.
+const mostChannels = { account: 11, live: 90 }
 const perJoin = 6000
 const heartbeatEvery = 20_000
 const silenceLimit = 30_000
@@ -30,10 +32,12 @@ export function subscribe(
   topic: string,
   token: string,
   listener: ChannelListener,
+  options: ChannelOptions = {},
 ): RealtimeChannel {
-  const free = [...connections].find((connection) => connection.hasRoomFor(topic))
-  const connection = free ?? new RealtimeConnection()
-  const channel = new RealtimeChannel(connection, topic, token, listener)
+  const kind = options.presenceKey ? 'live' : 'account'
+  const free = [...connections].find((connection) => connection.hasRoomFor(topic, kind))
+  const connection = free ?? new RealtimeConnection(kind)
+  const channel = new RealtimeChannel(connection, topic, token, listener, options)
   connection.add(channel)
   return channel
 }
@@ -45,6 +49,7 @@ export function closeAll(): void {
 /** It is opened when a channel wants it, and again when it breaks. */
 class RealtimeConnection implements ChannelCarrier {
   ready = false
+  private readonly kind: keyof typeof mostChannels
   private readonly channels = new Map<string, RealtimeChannel>()
   private socket: WebSocket | undefined
   private readonly replyHandlers = new Map<string, ReplyHandler>()
@@ -57,7 +62,8 @@ class RealtimeConnection implements ChannelCarrier {
   private everBroke = false
   private closed = false
 
-  constructor() {
+  constructor(kind: keyof typeof mostChannels) {
+    this.kind = kind
     connections.add(this)
   }
 
@@ -65,8 +71,9 @@ class RealtimeConnection implements ChannelCarrier {
     return this.socket?.readyState === WebSocket.OPEN
   }
 
-  hasRoomFor(topic: string): boolean {
-    return this.channels.size < mostChannels && !this.channels.has(topic)
+  hasRoomFor(topic: string, kind: keyof typeof mostChannels): boolean {
+    return kind === this.kind && this.channels.size < mostChannels[kind] &&
+      !this.channels.has(topic)
   }
 
   add(channel: RealtimeChannel): void {
@@ -129,7 +136,8 @@ class RealtimeConnection implements ChannelCarrier {
 
   /** After a break only those join that still may: Realtime would hold up all for each other one. */
   private async joinChannels(socket: WebSocket) {
-    if (this.everBroke && !await this.dropEndedChannels(socket)) return
+    const mayHaveEnded = this.everBroke && this.kind === 'account'
+    if (mayHaveEnded && !await this.dropEndedChannels(socket)) return
     this.ready = true
     this.channels.forEach((channel) => channel.join())
   }

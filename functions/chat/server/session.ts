@@ -1,7 +1,14 @@
 /** One client's socket: who it is, what it has joined, what it may do. */
 import { env } from '../../_shared/env.ts'
 import { Refusal } from '../../_shared/refusal.ts'
-import { closeCodes, limits, type Message, type Outgoing, type Ref } from '../protocol.ts'
+import {
+  closeCodes,
+  type Incoming,
+  limits,
+  type Message,
+  type Outgoing,
+  type Ref,
+} from '../protocol.ts'
 import type { Account } from './account.ts'
 import { Conversation, findConversation } from './conversation.ts'
 import { callerWith, Credentials } from './credentials.ts'
@@ -136,6 +143,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     if (event === 'heartbeat') return this.events.ack(ref, {})
     if (event === 'leave_conversation') return this.leave(data.conversationId, ref)
     if (event === 'join_conversation') return await this.join(data, ref)
+    if (event === 'send_typing') return this.typing(data.conversationId, ref)
     const wait = this.rates.message()
     if (wait) throw new Refusal('rate_limited', { retryAfter: wait })
     const { message } = await sendFor(credentials.caller, data)
@@ -159,10 +167,11 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
   }
 
   private async join(
-    { conversationId: requestedId, afterSeq }: { conversationId: string; afterSeq?: number },
+    { conversationId: requestedId, afterSeq, sharePresence = true }: Incoming['join_conversation'],
     ref?: Ref,
   ) {
-    const { conversationId, lastSeq } = await findConversation(this, requestedId)
+    const joinable = await findConversation(this, requestedId)
+    const { conversationId, lastSeq } = joinable
     if (this.isClosed) return
     const before = this.conversations.get(conversationId)
     if (!before && this.conversations.size >= limits.conversations) {
@@ -176,10 +185,18 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     if (this.ending || before && afterSeq === undefined) return
     before?.stop()
     const after = Math.min(afterSeq ?? lastSeq, lastSeq)
-    const conversation = new Conversation(this, conversationId, after)
+    const conversation = new Conversation(this, joinable, { after, sharePresence })
     this.conversations.set(conversationId, conversation)
     // What came during the call was passed on already, as of a conversation that is not joined.
     conversation.catchUp(Math.max(lastSeq, this.account?.states.lastSeq(conversationId) ?? 0))
+  }
+
+  /** Tells the other side of a conversation that it has joined. */
+  private typing(conversationId: string, ref?: Ref) {
+    const conversation = this.conversations.get(conversationId)
+    if (!conversation) throw new Refusal('conversation_not_found')
+    conversation.say()
+    this.events.ack(ref, { conversationId })
   }
 
   /** From here on nothing of the conversation is sent, so nothing comes after the answer. */

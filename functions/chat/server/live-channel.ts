@@ -1,0 +1,121 @@
+/**
+ * Presence and typing of a conversation, for the sockets of one account that have joined it: they share a
+ * channel, on which the account is its identity. Of others there only the other side counts.
+ */
+import type { ChannelListener, RealtimeChannel } from './realtime-channel.ts'
+import { subscribe } from './realtime-connection.ts'
+import type { Live, LiveConversation, LiveListener } from './interfaces.ts'
+
+const typingEvery = 2000
+
+/** By key, who is there; each of their devices has a ref. */
+type Presences = Record<string, { metas: { phx_ref: string }[] } | undefined>
+
+export class LiveChannel implements ChannelListener, Live {
+  private readonly conversation: LiveConversation
+  /** The sockets, and whether each lets the other side see that it is there. */
+  private readonly listeners = new Map<LiveListener, boolean>()
+  private channel: RealtimeChannel | undefined
+  topic = ''
+  private tracked = false
+  private typedAt = -typingEvery
+  /** The devices of the other side. */
+  private readonly devices = new Set<string>()
+  private here: boolean | undefined
+
+  constructor(conversation: LiveConversation) {
+    this.conversation = conversation
+  }
+
+  add(listener: LiveListener, share: boolean): void {
+    this.listeners.set(listener, share)
+    this.trackIfShared()
+    if (this.here !== undefined) listener.presence(this.conversation.peerId, this.here)
+  }
+
+  /** True when it was the last: the channel is left. */
+  remove(listener: LiveListener): boolean {
+    this.listeners.delete(listener)
+    if (this.listeners.size === 0) this.channel?.leave()
+    else this.trackIfShared()
+    return this.listeners.size === 0
+  }
+
+  /** Goes on under this name, with a token that is good now. */
+  follow(topic: string, token: string): void {
+    if (topic === this.topic) return
+    this.channel?.leave()
+    this.interrupted()
+    this.topic = topic
+    const { identityId } = this.conversation
+    this.channel = subscribe(topic, token, this, { presenceKey: identityId })
+  }
+
+  renewToken(token: string): void {
+    this.channel?.renew(token)
+  }
+
+  /** Tells the other side, but not more often than every two seconds. */
+  typing(): void {
+    const now = performance.now()
+    if (now - this.typedAt < typingEvery) return
+    this.typedAt = now
+    const { identityId } = this.conversation
+    this.channel?.send('broadcast', { type: 'broadcast', event: 'typing', payload: { identityId } })
+  }
+
+  // What Realtime says ----------------------------------------------------------------------------
+
+  joined(): void {
+    this.tracked = false
+    this.trackIfShared()
+  }
+
+  interrupted(): void {
+    this.tracked = false
+    this.devices.clear()
+    if (this.here) this.noteHere()
+  }
+
+  /** The token has ended, or the name is another by now: the next access check asks for it. */
+  refused(): void {
+    this.channel = undefined
+    this.topic = ''
+    this.interrupted()
+  }
+
+  event(event: string, payload: unknown): void {
+    const { peerId } = this.conversation
+    if (event !== 'typing') return
+    if ((payload as { identityId?: unknown } | null)?.identityId !== peerId) return
+    this.listeners.forEach((_, listener) => listener.typing(peerId))
+  }
+
+  presenceState(state: Presences): void {
+    this.devices.clear()
+    this.presenceDiff(state, {})
+  }
+
+  presenceDiff(joins: Presences, leaves: Presences): void {
+    const { peerId } = this.conversation
+    for (const { phx_ref } of joins[peerId]?.metas ?? []) this.devices.add(phx_ref)
+    for (const { phx_ref } of leaves[peerId]?.metas ?? []) this.devices.delete(phx_ref)
+    this.noteHere()
+  }
+
+  private noteHere() {
+    const here = this.devices.size > 0
+    if (here === this.here) return
+    this.here = here
+    this.listeners.forEach((_, listener) => listener.presence(this.conversation.peerId, here))
+  }
+
+  private trackIfShared() {
+    const shared = [...this.listeners.values()].includes(true)
+    if (shared === this.tracked) return
+    const event = shared ? 'track' : 'untrack'
+    if (this.channel?.send('presence', { type: 'presence', event, payload: {} })) {
+      this.tracked = shared
+    }
+  }
+}
