@@ -43,6 +43,7 @@ test('a listing has one conversation of two people, whoever opens it and however
     unread: 0,
     muted: false,
     archived: false,
+    peerReadSeq: 0,
     updatedAt: expect.any(String),
     changedAt: expect.any(String),
   })
