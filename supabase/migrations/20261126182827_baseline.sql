@@ -2015,7 +2015,7 @@ comment on column public.account_settings.quiet_to is
 comment on column public.account_settings.show_phone is
   'The account''s own number is given to whoever asks for the contact of a listing.';
 comment on column public.account_settings.read_receipts is
-  'The other side of a conversation is told that messages were read.';
+  'The other side of a conversation is shown that messages were read, and shows it: both have to be on.';
 comment on column public.account_settings.show_last_seen is
   'Kept for clients; the service itself never shows when somebody was last seen.';
 
@@ -13556,7 +13556,8 @@ begin
   if cardinality(ids) < 10 then
     ids := private.similar_properties(property, 300);
   end if;
-  return '{"items":' || private.list_items(ids, viewer_id, fields) || ',"nextCursor":null}';
+  return '{"items":' || private.list_items(private.without_blocked(ids), viewer_id, fields)
+    || ',"nextCursor":null}';
 end
 $$;
 comment on function private.list_similar_properties is
@@ -15474,7 +15475,7 @@ comment on function private.feed_slots is
 
 -- An item says in kind what it is, so the listing's own kind is renamed.
 create function private.feed_properties(
-  property_ids uuid[], property_slots integer[], fields text
+  property_ids uuid[], property_slots integer[], blocked uuid[], fields text
 ) returns table (slot integer, item text)
   language plpgsql
   stable
@@ -15493,6 +15494,7 @@ begin
       array(
         select properties.id from public.properties
         where properties.id = any (property_ids) and properties.listed
+          and properties.owner_identity_id <> all (blocked)
       ),
       viewer_id
     ) as records;
@@ -15514,15 +15516,18 @@ begin
           private.in_english()
         ), '"kind":', '"kind":"property","propertyKind":')
     from unnest(property_ids, property_slots) as slots (property_id, slot)
-    join private.property_cards on property_cards.property_id = slots.property_id;
+    join private.property_cards on property_cards.property_id = slots.property_id
+    where property_cards.owner_identity_id <> all (blocked);
   end if;
 end
 $$;
 comment on function private.feed_properties is
-  'Those of these listings that can be seen now, as items of the feed, with their slots.';
+  'Those of these listings that can be seen now and are not of whom is blocked, as items of the feed, '
+  'with their slots.';
 
-create function private.feed_offices(office_ids uuid[], office_slots integer[])
-  returns table (slot integer, item text)
+create function private.feed_offices(
+  office_ids uuid[], office_slots integer[], blocked uuid[]
+) returns table (slot integer, item text)
   language plpgsql
   stable
   set search_path = ''
@@ -15539,11 +15544,13 @@ begin
     join public.organisations
       on organisations.identity_id = identities.id and organisations.listed
     where identities.id = any (office_ids) and identities.status = 'active'
+      and identities.id <> all (blocked)
   )) as records;
 end
 $$;
 comment on function private.feed_offices is
-  'Those of these offices that can be seen now, as items of the feed, with their slots.';
+  'Those of these offices that can be seen now and are not blocked, as items of the feed, with their '
+  'slots.';
 
 create function private.feed_items(
   property_ids uuid[], property_slots integer[], office_ids uuid[], office_slots integer[],
@@ -15553,15 +15560,17 @@ create function private.feed_items(
   stable
   set search_path = ''
 as $$
+declare
+  blocked constant uuid[] := private.blocked_identities();
 begin
   return (
     select '[' || coalesce(string_agg(slots.item, ',' order by slots.slot), '') || ']'
     from (
       select properties.slot, properties.item
-      from private.feed_properties(property_ids, property_slots, fields) as properties
+      from private.feed_properties(property_ids, property_slots, blocked, fields) as properties
       union all
       select offices.slot, offices.item
-      from private.feed_offices(office_ids, office_slots) as offices
+      from private.feed_offices(office_ids, office_slots, blocked) as offices
     ) as slots
   );
 end
@@ -18457,6 +18466,7 @@ declare
   query text;
   place jsonb;
   page record;
+  shown uuid[];
   next_place jsonb := '{}';
   similar_from integer;
   understood jsonb;
@@ -18471,7 +18481,6 @@ begin
   if words <> '{}' then
     page := private.page_of_words(
       strategy, sort, given, q, coalesce(literal, false), place, page_size);
-    similar_from := page.similar_from;
     understood := page.understood;
     next_place := page.next_place;
   elsif q ~ '[^[:space:]]' then
@@ -18485,7 +18494,16 @@ begin
     next_cursor := private.cursor_of(query, next_place
       || jsonb_build_object('key', page.keys[page_size], 'id', page.ids[page_size]));
   end if;
-  return '{"items":' || private.list_items(page.ids[:page_size], private.identity_id(), fields)
+  shown := private.without_blocked(page.ids[:page_size]);
+  if words <> '{}' then
+    similar_from := page.similar_from;
+    if similar_from > 0 and cardinality(shown) < cardinality(page.ids[:page_size]) then
+      similar_from := nullif(
+        (select count(*) from unnest(page.ids[:similar_from]) as fitting where fitting = any (shown)),
+        cardinality(shown));
+    end if;
+  end if;
+  return '{"items":' || private.list_items(shown, private.identity_id(), fields)
     || ',"nextCursor":' || coalesce('"' || next_cursor || '"', 'null')
     || ',"similarFrom":' || coalesce(similar_from::text, 'null')
     || ',"understood":' || coalesce(understood::text, 'null') || '}';
@@ -18835,7 +18853,7 @@ begin
       'priceLabel', private.price_label(shown.type, shown.price, english)
     ) order by shown.published_at desc, shown.property_id desc), '[]')
     from private.search_documents as shown
-    where shown.property_id = any (newest[:500])
+    where shown.property_id = any (private.without_blocked(newest[:500]))
   ), 'understood', understood);
 end
 $$;
@@ -20698,6 +20716,7 @@ create table public.participants (
   identity_id uuid not null references public.identities (id),
   account_id uuid not null references public.accounts (id),
   last_read_seq bigint not null default 0,
+  peer_read_seq bigint not null default 0,
   unread bigint not null default 0 constraint participants_unread_is_a_count check (unread >= 0),
   muted boolean not null default false,
   archived boolean not null default false,
@@ -20709,6 +20728,9 @@ comment on table public.participants is
   'Who takes part in a conversation: two rows each. Goes with the conversation.';
 comment on column public.participants.last_read_seq is
   'Everything up to this number has been read.';
+comment on column public.participants.peer_read_seq is
+  'Up to where this side was shown that the other has read: when it did, both let that be seen and '
+  'neither had blocked the other.';
 comment on column public.participants.unread is 'How many of the other''s messages come after it.';
 comment on column public.participants.muted is 'No push for its messages.';
 comment on column public.participants.archived is
@@ -20717,7 +20739,8 @@ comment on column public.participants.archived is
 comment on column public.participants.active_at is
   'When the last message came, or when it was opened: the order of the list.';
 comment on column public.participants.changed_at is
-  'When this side last changed: as active_at, or since then it has read, muted or archived.';
+  'When this side last changed: as active_at, or since then it has read, muted or archived, or was '
+  'shown that the other has read.';
 create index participants_newest_idx
   on public.participants (identity_id, archived, active_at desc, conversation_id desc);
 -- A message brings both times together, so it writes nothing here.
@@ -21300,6 +21323,28 @@ $$;
 comment on function private.last_message_json is
   'The newest message as this participant''s list shows it.';
 
+create function private.shown_read_seq(participant public.participants) returns bigint
+  language plpgsql
+  stable
+  security definer -- reads a setting of both sides
+  set search_path = ''
+as $$
+begin
+  return (
+    select participant.peer_read_seq
+    where not exists (
+      select from public.participants as sides
+      join public.account_settings on account_settings.account_id = sides.account_id
+        and not account_settings.read_receipts
+      where sides.conversation_id = participant.conversation_id
+    )
+  );
+end
+$$;
+comment on function private.shown_read_seq is
+  'Up to where the other side has read, as this one was shown; null while either lets nobody see what '
+  'it has read.';
+
 create function private.conversation_updated_json(participant public.participants)
   returns jsonb
   language plpgsql
@@ -21314,6 +21359,7 @@ begin
     'unread', participant.unread,
     'muted', participant.muted,
     'archived', participant.archived,
+    'peerReadSeq', private.shown_read_seq(participant),
     'changedAt', participant.changed_at,
     'liveTopic', private.live_topic(participant.conversation_id));
 end
@@ -21365,6 +21411,7 @@ begin
       'unread', own.unread,
       'muted', own.muted,
       'archived', own.archived,
+      'peerReadSeq', private.shown_read_seq(own),
       'updatedAt', own.active_at,
       'changedAt', own.changed_at
     )
@@ -21599,6 +21646,57 @@ $$;
 comment on function private.list_blocks is
   'Api: Identities that the caller has blocked, newest first.';
 
+-- Hardly anybody has blocked somebody, so whether the session counts is asked last.
+create function private.blocked_identities() returns uuid[]
+  language plpgsql
+  stable
+  security definer -- reads the blocks of the caller wherever lists are made
+  set search_path = ''
+as $$
+declare
+  caller_sub constant uuid :=
+    nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub';
+  blocked uuid[] := '{}';
+begin
+  if caller_sub is not null then
+    blocked := array(
+      select blocks.identity_id from public.blocks where blocks.account_id = caller_sub);
+    if blocked <> '{}' and private.account_id() is null then
+      blocked := '{}';
+    end if;
+  end if;
+  return blocked;
+end
+$$;
+comment on function private.blocked_identities is
+  'The identities that the caller has blocked: lists of what others offer leave out what is theirs. '
+  'Not the other identities of their accounts, which would tell whose they are.';
+
+create function private.without_blocked(property_ids uuid[]) returns uuid[]
+  language plpgsql
+  stable
+  security definer -- reads who owns listings of others
+  set search_path = ''
+as $$
+declare
+  blocked constant uuid[] := private.blocked_identities();
+begin
+  if blocked = '{}' then
+    return property_ids;
+  end if;
+  return array(
+    select found.id
+    from unnest(property_ids) with ordinality as found (id, ordinal)
+    join public.properties on properties.id = found.id
+    where properties.owner_identity_id <> all (blocked)
+    order by found.ordinal
+  );
+end
+$$;
+comment on function private.without_blocked is
+  'These listings in their order, without those of whom the caller has blocked. Asked of a page that '
+  'was found, which so may be shorter: cursors and counts do not know of blocks.';
+
 grant execute on function
   private.get_conversation, private.list_conversations, private.list_messages, private.list_blocks
   to authenticated;
@@ -21644,13 +21742,19 @@ begin
   end if;
   return json_build_object(
     'conversationId', joined.id,
-    'lastSeq', joined.last_seq
+    'lastSeq', joined.last_seq,
+    'identityId', caller_id,
+    'peerId', (
+      select participants.identity_id from public.participants
+      where participants.conversation_id = joined.id and participants.identity_id <> caller_id
+    ),
+    'liveTopic', private.live_topic(joined.id)
   );
 end
 $$;
 comment on function private.join_conversation is
-  'Api: The newest number of a conversation, for whoever may hear it now: 404 '
-  'conversation_not_found, 403 blocked.';
+  'Api: The newest number of a conversation, who its two sides are and its live channel, for whoever '
+  'may hear it now: 404 conversation_not_found, 403 blocked.';
 
 create function private.changed_sockets(sockets jsonb) returns json
   language plpgsql
@@ -21682,11 +21786,12 @@ begin
       ) as session on true
       where session.holds is null
       union
-      select known."sessionId", (joined ->> 'id')::uuid, heard.last_seq
+      select known."sessionId", (joined ->> 'id')::uuid,
+        case when heard.live_topic = joined ->> 'liveTopic' then heard.last_seq end
       from known
       cross join lateral jsonb_array_elements(known.conversations) as joined
       left join lateral (
-        select conversations.last_seq
+        select conversations.last_seq, private.live_topic(conversations.id) as live_topic
         from public.participants
         join public.accounts
           on accounts.id = participants.account_id
@@ -21698,6 +21803,7 @@ begin
         offset 0
       ) as heard on true
       where heard.last_seq is distinct from (joined ->> 'seq')::bigint
+        or heard.live_topic is distinct from joined ->> 'liveTopic'
     )
     select coalesce(
       json_agg(json_build_object(
@@ -21713,8 +21819,8 @@ end
 $$;
 comment on function private.changed_sockets is
   'Of the sessions and conversations that a gateway has sockets for, those whose state differs '
-  'from what it knows: topic, acting identity, right to hear, newest number. It looks these up '
-  'again; lastSeq is there for conversations that may be heard, where only the number differs.';
+  'from what it knows: topic, acting identity, right to hear, live channel, newest number. It looks '
+  'these up again; lastSeq is there for conversations where only the number differs.';
 
 create function private.missed_updates(questions jsonb) returns json
   language plpgsql
@@ -21841,7 +21947,8 @@ end
 $$;
 comment on function api.block_identity is
   'Blocks an identity: neither can write to the other any more, and the blocked one no longer sees '
-  'presence and typing. Can be repeated. 404 identity_not_found, 422 for oneself.';
+  'presence and typing; searches, feed, map and similar listings leave out what that identity lists. Can '
+  'be repeated. 404 identity_not_found, 422 for oneself.';
 
 create function private.unblock_identity(identity_id uuid) returns void
   language plpgsql
@@ -22106,11 +22213,12 @@ create type private.message_ends as (
   reader_id uuid, reader_account_id uuid, reader_topic uuid,
   may_be_written_to boolean, muted boolean, notifies boolean, pushes boolean, live_topic text,
   reader_unread bigint, sender_unread bigint, conversation_id uuid,
-  reader_archived boolean, sender_muted boolean
+  reader_archived boolean, sender_muted boolean,
+  sender_peer_read_seq bigint, reader_peer_read_seq bigint
 );
 comment on type private.message_ends is
   'The sender and the reader of a message that is being written: names, channels, what they have '
-  'not read before it, whether it stays archived, and whether and how the reader is notified.';
+  'not read before it, what each is shown of the other''s reading, whether it stays archived, and whether and how the reader is notified.';
 
 create type private.sent_message as (
   conversation_id uuid, sender_id uuid, client_message_id text, type text, body text,
@@ -22144,7 +22252,9 @@ begin atomic
       case when own.id < accounts.id then array[own.live_key, accounts.live_key]
         else array[accounts.live_key, own.live_key] end),
     participants.unread, own_side.unread, conversations.id,
-    participants.archived and participants.muted, own_side.muted
+    participants.archived and participants.muted, own_side.muted,
+    case when reading.is_shown then own_side.peer_read_seq end,
+    case when reading.is_shown then participants.peer_read_seq end
   from public.conversations
   join public.participants as own_side
     on own_side.conversation_id = conversations.id
@@ -22157,6 +22267,10 @@ begin atomic
   join public.identities on identities.id = participants.identity_id
   join public.accounts on accounts.id = participants.account_id
   left join public.account_settings on account_settings.account_id = participants.account_id
+  left join public.account_settings as own_settings on own_settings.account_id = own.id
+  cross join lateral (
+    select account_settings.read_receipts is not false and own_settings.read_receipts is not false
+  ) as reading (is_shown)
   where conversations.id = message_ends.conversation_id;
 end;
 comment on function private.message_ends is
@@ -22662,6 +22776,7 @@ begin
         'unread', sides.unread,
         'muted', sides.muted,
         'archived', sides.archived,
+        'peerReadSeq', sides.peer_read_seq,
         'changedAt', (delivery.message).created_at,
         'liveTopic', (delivery.ends).live_topic)
     ) || sides.notification,
@@ -22675,14 +22790,15 @@ begin
   cross join lateral (values
     (gen_random_uuid(), (delivery.ends).sender_id, (delivery.ends).sender_account_id,
       (delivery.ends).sender_topic::text,
-      (delivery.ends).sender_unread, (delivery.ends).sender_muted, false, jsonb '{"mine": true}',
-      jsonb '{}'),
+      (delivery.ends).sender_unread, (delivery.ends).sender_muted, false,
+      (delivery.ends).sender_peer_read_seq, jsonb '{"mine": true}', jsonb '{}'),
     (gen_random_uuid(), (delivery.ends).reader_id, (delivery.ends).reader_account_id,
       (delivery.ends).reader_topic::text,
       (delivery.ends).reader_unread + 1, (delivery.ends).muted, (delivery.ends).reader_archived,
-      jsonb '{"mine": false}',
+      (delivery.ends).reader_peer_read_seq, jsonb '{"mine": false}',
       jsonb_strip_nulls(jsonb_build_object('notificationId', notification_ids[delivery.nth])))
-  ) as sides (id, identity_id, account_id, topic, unread, muted, archived, whose, notification);
+  ) as sides (id, identity_id, account_id, topic, unread, muted, archived, peer_read_seq, whose,
+    notification);
 exception
   -- As there: an event is a hint. Who misses it finds the message in the history.
   when check_violation then null; -- no partition: for three days nobody has joined, nobody hears
@@ -22719,30 +22835,40 @@ comment on function private.deliver_messages is
   'Counts messages of different conversations as unread by their readers, brings archived ones back, '
   'notifies the readers and tells both sides.';
 
-create function private.broadcast_read() returns trigger
+create function private.on_read() returns trigger
   language plpgsql
-  security definer -- broadcasts, whoever reads
+  security definer -- writes to the other side, whoever reads
   set search_path = ''
 as $$
+declare
+  other public.participants;
 begin
   perform private.broadcast_conversation_updated(new);
-  if private.shows_read_receipts(new.account_id) then
-    perform private.broadcast_to_participant(other, 'message_read', jsonb_build_object(
-      'conversationId', new.conversation_id, 'upToSeq', new.last_read_seq))
-    from public.participants as other
-    where other.conversation_id = new.conversation_id and other.identity_id <> new.identity_id;
+  update public.participants
+  set peer_read_seq = new.last_read_seq,
+    changed_at = private.next_change(participants.changed_at)
+  where participants.conversation_id = new.conversation_id
+    and participants.identity_id <> new.identity_id
+    and private.shows_read_receipts(new.account_id)
+    and private.shows_read_receipts(participants.account_id)
+    and not private.are_blocked(new.account_id, participants.account_id)
+  returning * into other;
+  if found then
+    perform private.broadcast_to_participant(other, 'message_read',
+      private.conversation_updated_json(other)
+        || jsonb_build_object('upToSeq', new.last_read_seq));
   end if;
   return null;
 end
 $$;
-comment on function private.broadcast_read is
-  'Sends the new count to the reader''s other devices, and to the other participant that it was '
-  'read, if the reader shows that.';
+comment on function private.on_read is
+  'Sends the new count to the reader''s other devices, and shows the other side that it was read: if '
+  'both let that be seen, and neither has blocked the other.';
 
 create trigger participants_broadcast_reads
   after update of last_read_seq on public.participants
   for each row when (new.last_read_seq > old.last_read_seq)
-  execute function private.broadcast_read();
+  execute function private.on_read();
 
 -- sql/10_chat/6_events_lost_access.sql
 
