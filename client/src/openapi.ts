@@ -75,6 +75,7 @@ export type ServerCode =
   | 'blocked'
   | 'review_not_eligible'
   | 'property_not_found'
+  | 'session_not_found'
   | 'identity_not_found'
   | 'org_not_found'
   | 'conversation_not_found'
@@ -211,6 +212,12 @@ export interface DeclaredCodes {
   }
   '/auth/logout': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
+  '/auth/sessions': {
+    get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
+  '/auth/sessions/{sessionId}': {
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'session_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/auth/google': {
     post: 'body_not_json' | 'social_token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'email_taken' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'provider_disabled' | 'service_unavailable' | 'timeout'
@@ -928,6 +935,46 @@ export interface paths {
          */
         post: operations["logout"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List where I am signed in
+         * @description All of them: there are no further pages. What `security_login` tells of is here.
+         */
+        get: operations["list_sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sessions/{sessionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Sign out one of my sessions
+         * @description As if it had signed out itself: its tokens are refused from the next request on, and its devices get no more pushes. The current one may be named.
+         */
+        delete: operations["end_session"];
         options?: never;
         head?: never;
         patch?: never;
@@ -4179,6 +4226,44 @@ export interface components {
             /** @description Seconds until another code can be asked for. */
             resendAfter: number;
         };
+        SessionPage: {
+            items: components["schemas"]["SessionRecord"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
+        /** @description Where an account is signed in. */
+        SessionRecord: {
+            /** Format: uuid */
+            id: string;
+            /** @description Whether it is the calling one. */
+            current: boolean;
+            /**
+             * Format: date-time
+             * @description When it was signed in.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it last signed in or refreshed: up to an hour old.
+             */
+            lastUsedAt: string;
+            /**
+             * @description From where it last did so: an IPv4 address, or the /64 of an IPv6 one; null: unknown.
+             * @example 2001:db8:0:1::/64
+             */
+            address: string | null;
+            /** @description What the client said of itself then, its first 200 characters; null: nothing. */
+            userAgent: string | null;
+            /** @description The device that it registered for pushes; null: none. */
+            device: {
+                /** @description As the app chose it. */
+                deviceId: string;
+                /** @enum {string} */
+                platform: "ios" | "android" | "web";
+                /** @description As the app said; null: it did not. */
+                appVersion: string | null;
+            } | null;
+        };
         /** @description A session of a sign-in with Google or Apple. */
         SocialSession: {
             /** @description For `Authorization: Bearer`, until `expiresAt`; also for Realtime and Storage. */
@@ -4326,14 +4411,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /** @description The open sessions. */
-            sessions: {
-                /** Format: date-time */
-                createdAt: string | null;
-                /** @description The program that signed in; null: not known. */
-                userAgent: string | null;
-                /** @description The IP address; null: not known. */
-                address: string | null;
-            }[];
+            sessions: components["schemas"]["SessionRecord"][];
             /** @description What receives pushes. */
             devices: {
                 [key: string]: unknown;
@@ -9011,6 +9089,63 @@ export interface operations {
                 "application/json": components["schemas"]["LogoutBody"];
             };
         };
+        responses: {
+            /** @description Ended. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    list_sessions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Last used first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionPage"];
+                };
+            };
+        };
+    };
+    end_session: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path: {
+                /** @description From the list. */
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             /** @description Ended. */
             204: {

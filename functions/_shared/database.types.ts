@@ -72,6 +72,9 @@ export type Database = {
 "delete_user":
 { Args: { "reason": string,"user_id": string }; Returns: undefined
                            },
+"end_session":
+{ Args: { "session_id": string }; Returns: undefined
+                           },
 "get_admin_stats":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
@@ -225,6 +228,11 @@ export type Database = {
 "list_reviews":
 { Args: { "identity_id": string,"page_cursor"?: string,"page_size"?: number }; Returns: {
               "average": number,"count": number,"histogram": Json,"items": Json,"nextCursor": string
+            }[]
+                           },
+"list_sessions":
+{ Args: Record<PropertyKey, never>; Returns: {
+              "items": Json,"nextCursor": string
             }[]
                            },
 "list_similar_properties":

@@ -54,6 +54,7 @@ export const errors = {
     'You can leave a review only after contacting the advertiser',
   ],
   property_not_found: [404, 'العقار غير موجود أو تم حذفه', 'Listing not found or deleted'],
+  session_not_found: [404, 'الجلسة غير موجودة أو انتهت', 'This session is not there, or has ended'],
   identity_not_found: [404, 'الهوية غير موجودة', 'Identity not found'],
   org_not_found: [404, 'الشركة أو المكتب غير موجود', 'Company or office not found'],
   conversation_not_found: [404, 'المحادثة غير موجودة', 'Conversation not found'],

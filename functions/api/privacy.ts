@@ -1,7 +1,7 @@
 /** The export of an account: everything that it owns. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../_shared/db.ts'
-import { IdentityRecord, User } from './accounts/schemas.ts'
+import { IdentityRecord, SessionRecord, User } from './accounts/schemas.ts'
 import { area, json, mine, route, send, Time } from './http/route.ts'
 import { Property } from './properties/schemas.ts'
 
@@ -15,11 +15,7 @@ const Export = z
     metadata: z.looseObject({}).describe('What Auth keeps of what the person or a provider said.'),
     contactChanges: records('Changes of phone and email of the last 72 hours, and resets.'),
     settings: z.looseObject({}).describe('As `GET /settings` has them.'),
-    sessions: z.array(z.object({
-      createdAt: Time.nullable(),
-      userAgent: z.string().nullable().describe('The program that signed in; null: not known.'),
-      address: z.string().nullable().describe('The IP address; null: not known.'),
-    })).describe('The open sessions.'),
+    sessions: z.array(SessionRecord).describe('The open sessions.'),
     devices: records('What receives pushes.'),
     notifications: records('All that are kept.'),
     blocks: records('Whom the account blocks.'),

@@ -172,6 +172,23 @@ create index known_addresses_until_idx on private.known_addresses (known_until);
 alter table private.known_addresses enable row level security;
 create policy "nobody but functions of their owner" on private.known_addresses using (false);
 
+create table private.session_places (
+  session_id uuid primary key,
+  address inet,
+  user_agent text
+    constraint session_places_user_agent_length check (char_length(user_agent) <= 200),
+  refreshed_at timestamp
+);
+comment on table private.session_places is
+  'From where the facade last gave tokens of a session. One whose tokens nobody was given, as where '
+  'a password was only proven, has no row. Cleaned by private.on_session_ended.';
+comment on column private.session_places.address is 'Of IPv6 the /64; null where none is known.';
+comment on column private.session_places.user_agent is 'The beginning of what the client sent.';
+comment on column private.session_places.refreshed_at is
+  'As Auth had it then: where it has another by now, an app has refreshed at Auth itself.';
+alter table private.session_places enable row level security;
+create policy "nobody but functions of their owner" on private.session_places using (false);
+
 create table private.social_tokens (
   key text primary key,
   expires_at timestamptz not null

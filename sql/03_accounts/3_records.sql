@@ -62,6 +62,54 @@ as $$
 $$;
 comment on function private.identity_record is 'An identity as its owner sees it, in any state.';
 
+create function private.session_records(account_id uuid, given boolean) returns json
+  language plpgsql
+  stable
+  security definer -- reads a table of Auth and a closed one; its callers have checked whose
+  set search_path = ''
+as $$
+begin
+  return (
+    select coalesce(json_agg(json_build_object(
+      'id', sessions.id,
+      'current', sessions.id = private.session_id(),
+      'createdAt', sessions.created_at,
+      'lastUsedAt', used.at,
+      'address', case family(used.address)
+        when 4 then host(used.address)
+        when 6 then network(set_masklen(used.address, 64))::text end,
+      'userAgent', used.agent,
+      'device', (
+        select json_build_object(
+          'deviceId', devices.device_id,
+          'platform', devices.platform,
+          'appVersion', devices.app_version)
+        from public.devices where devices.session_id = sessions.id
+        order by devices.updated_at desc, devices.device_id
+        limit 1
+      )
+    ) order by used.at desc, sessions.id), '[]')
+    from auth.sessions
+    left join private.session_places as place on place.session_id = sessions.id
+    -- Where an app has refreshed at Auth itself, the place is Auth's.
+    cross join lateral (
+      select coalesce(sessions.refreshed_at at time zone 'UTC', sessions.created_at),
+        case when ours then place.address else sessions.ip end,
+        case when ours then place.user_agent else left(sessions.user_agent, 200) end
+      from (
+        select place.session_id is not null
+          and place.refreshed_at is not distinct from sessions.refreshed_at
+      ) as noted (ours)
+    ) as used (at, address, agent)
+    where sessions.user_id = session_records.account_id
+      and (place.session_id is not null or not given)
+  );
+end
+$$;
+comment on function private.session_records is
+  'The sessions of an account, the last used first; given leaves out those whose tokens nobody was '
+  'given, as where a password was only proven.';
+
 create function private.settings_record(account_id uuid) returns json
   language plpgsql
   stable

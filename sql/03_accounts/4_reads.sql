@@ -76,6 +76,19 @@ $$;
 comment on function api.check_session is
   'The calling account, or the refusal of a caller that may not act: before a call to Auth.';
 
+create function private.list_sessions() returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  security definer -- reads a table of Auth and a closed one
+  set search_path = ''
+as $$
+begin
+  return query select private.session_records(private.require_account(), true), null::text;
+end
+$$;
+comment on function private.list_sessions is
+  'Api: The sessions in which the caller is signed in, the last used first.';
+
 create function api.list_identities() returns table (items json, "nextCursor" text)
   language sql
   stable
@@ -121,6 +134,6 @@ $$;
 comment on function private.get_settings is
   'Api: Language, notifications by category and channel, quiet hours, privacy, consent.';
 
-grant execute on function private.get_me, private.get_settings to authenticated;
+grant execute on function private.get_me, private.list_sessions, private.get_settings to authenticated;
 grant execute on function api.get_me, api.check_session, api.list_identities, api.get_identity
   to authenticated;

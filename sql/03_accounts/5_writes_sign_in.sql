@@ -71,14 +71,44 @@ $$;
 comment on function private.return_sign_in is
   'Takes back the hits of a sign-in whose password Auth did not compare, because it was away.';
 
-create function private.finish_sign_in(account_id uuid, address_hash text, hits jsonb default null)
-  returns jsonb
+create function private.note_session(session_id uuid, address text, user_agent text default null)
+  returns void
   language plpgsql
-  security definer -- counts, and writes a closed table
+  security definer -- writes a closed table, and reads one of Auth
+  set search_path = ''
+as $$
+declare
+  place constant inet := case when pg_input_is_valid(address, 'inet') then address end;
+begin
+  update private.session_places
+  set address = place, user_agent = note_session.user_agent, refreshed_at = (
+    select sessions.refreshed_at from auth.sessions where sessions.id = note_session.session_id
+  )
+  where session_places.session_id = note_session.session_id;
+  if not found then
+    -- Locked, so that nothing is left here of a session that is being ended.
+    insert into private.session_places (session_id, address, user_agent, refreshed_at)
+    select sessions.id, place, note_session.user_agent, sessions.refreshed_at
+    from auth.sessions where sessions.id = note_session.session_id
+    for key share
+    on conflict do nothing;
+  end if;
+end
+$$;
+comment on function private.note_session is
+  'From where the tokens of a session were asked for, at a sign-in or a refresh.';
+
+create function private.finish_sign_in(
+  account_id uuid, session_id uuid, address text, address_hash text, user_agent text default null,
+  hits jsonb default null
+) returns jsonb
+  language plpgsql
+  security definer -- counts, and writes closed tables
   set search_path = ''
 as $$
 declare
   counted record;
+  place constant jsonb := jsonb_build_object('address', address, 'userAgent', user_agent);
 begin
   perform private.uncount_hits(hits);
   counted := private.count_hit('sign_ins', account_id::text);
@@ -86,6 +116,7 @@ begin
     return jsonb_build_object('error', jsonb_build_object(
       'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset)));
   end if;
+  perform private.note_session(session_id, address, user_agent);
   -- Locked, so that nothing is left here of an account that is being deleted.
   insert into private.known_addresses (account_id, mark, known_until)
   select accounts.id, private.address_mark(accounts.id::text, address_hash),
@@ -94,14 +125,48 @@ begin
   where accounts.id = finish_sign_in.account_id and accounts.status <> 'deleted'
   for share
   on conflict on constraint known_addresses_pkey do update set known_until = excluded.known_until;
+  -- No job notifies of the first sign-in: it says for a while from where the person comes.
+  update private.notification_events set details = place
+  where notification_events.session_id = finish_sign_in.session_id
+    and notification_events.notified_at is not null;
+  delete from private.notification_events as event
+  using private.notification_events as first
+  where event.session_id = finish_sign_in.session_id and event.notified_at is null
+    and first.account_id = finish_sign_in.account_id and first.kind = 'security_login'
+    and first.notified_at > clock_timestamp() - interval '15 minutes' and first.details = place;
   return null;
 end
 $$;
 comment on function private.finish_sign_in is
   'After a sign-in that succeeded, by whatever proof: it was no failure, counts as one of the '
-  'account''s sign-ins in an hour ({error} for one too many), and its address is known from now '
-  'on.';
+  'account''s sign-ins in an hour ({error} for one too many), its address is known from now on, and '
+  'who comes from the place of the first sign-in within a quarter of an hour is that person again.';
+
+create function private.end_session(session_id uuid) returns void
+  language plpgsql
+  security definer -- deletes from a table of Auth
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.require_account();
+begin
+  -- The session before the account, as signing out and refreshing lock them.
+  perform from auth.sessions
+  where sessions.id = end_session.session_id and sessions.user_id = caller_id for update;
+  perform private.lock_caller_exclusively();
+  delete from auth.sessions using private.session_places
+  where sessions.id = end_session.session_id and sessions.user_id = caller_id
+    and session_places.session_id = sessions.id;
+  if not found then
+    perform private.refuse(404, 'session_not_found');
+  end if;
+end
+$$;
+comment on function private.end_session is
+  'Api: Signs out a session of the caller, this one or another: its tokens are refused from now on. '
+  '404 session_not_found.';
 
 grant execute on function
-  private.begin_sign_in, private.return_sign_in, private.finish_sign_in
+  private.begin_sign_in, private.return_sign_in, private.note_session, private.finish_sign_in
   to backend;
+grant execute on function private.end_session to authenticated;

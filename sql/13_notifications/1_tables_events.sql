@@ -24,7 +24,7 @@ comment on column private.notification_events.property_id is
 comment on column private.notification_events.account_id is 'Of a sign-in: whose.';
 comment on column private.notification_events.session_id is 'Of a sign-in: which session.';
 comment on column private.notification_events.details is
-  'What the texts need; of a sign-in: from where it came.';
+  'What the texts need; of a first sign-in: from where it came.';
 comment on column private.notification_events.last_identity_id is
   'Identities up to this one have been notified.';
 comment on column private.notification_events.notified_at is

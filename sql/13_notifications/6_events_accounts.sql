@@ -42,23 +42,15 @@ create function private.on_session_begun() returns trigger
   security definer -- writes a closed table, for Auth's role
   set search_path = ''
 as $$
-declare
-  login jsonb := jsonb_build_object(
-    'address', host(new.ip), 'device', left(new.user_agent, 200));
 begin
-  -- The first sign-in is the person who has just registered: no job notifies of it. Whoever comes
-  -- from the same place within a quarter of an hour is that person again.
-  insert into private.notification_events (kind, account_id, session_id, details, notified_at)
-  select 'security_login', accounts.id, new.id, login,
+  -- The first sign-in is the person who has just registered: no job notifies of it. Who comes from the
+  -- same place soon after is that person again (private.finish_sign_in).
+  insert into private.notification_events (kind, account_id, session_id, notified_at)
+  select 'security_login', accounts.id, new.id,
     case when users.last_sign_in_at is null then clock_timestamp() end
   from auth.users
   join public.accounts on accounts.id = users.id
-  where users.id = new.user_id and not exists (
-    select from private.notification_events as first
-    where first.account_id = users.id and first.kind = 'security_login'
-      and first.notified_at > clock_timestamp() - interval '15 minutes'
-      and first.details = login
-  );
+  where users.id = new.user_id;
   return null;
 exception
   -- Nobody is kept out because the event could not be written.
@@ -113,12 +105,13 @@ begin
     ), true);
   end if;
   delete from public.devices where devices.session_id = old.id;
+  delete from private.session_places where session_places.session_id = old.id;
   return null;
 end
 $$;
 comment on function private.on_session_ended is
-  'Whoever signed out gets no more pushes: the devices of the session are deleted. The trigger is '
-  'in 90_platform.sql.';
+  'Whoever signed out gets no more pushes: the devices of the session are deleted, and from where it '
+  'came. The trigger is in 90_platform.sql.';
 
 create function private.forget_notifications() returns trigger
   language plpgsql

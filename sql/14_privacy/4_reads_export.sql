@@ -198,14 +198,7 @@ begin
       from private.contact_changes as changes where changes.account_id = caller_id
     ),
     'settings', private.settings_record(caller_id),
-    'sessions', (
-      select coalesce(json_agg(json_build_object(
-        'createdAt', sessions.created_at,
-        'userAgent', sessions.user_agent,
-        'address', host(sessions.ip)
-      ) order by sessions.created_at, sessions.id), '[]')
-      from auth.sessions where sessions.user_id = caller_id
-    ),
+    'sessions', private.session_records(caller_id, false),
     'devices', (
       select coalesce(
         json_agg(private.device_record(devices) order by devices.created_at, devices.device_id),

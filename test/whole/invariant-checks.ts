@@ -97,14 +97,18 @@ export const invariants: Invariant[] = [
   },
   {
     id: 'ISO-16',
-    says: 'a push token has one owner, a device a session that is there, of its account',
+    says:
+      'a push token has one owner, a device a session that is there, of its account; so has a place',
     sql: `select push_token as bad from public.devices group by 1 having count(*) > 1
       union all
       select push_token
         from public.devices
         left join auth.sessions
           on sessions.id = session_id and sessions.user_id = devices.account_id
-        where sessions.id is null`,
+        where sessions.id is null
+      union all
+      select session_id::text from private.session_places
+        where session_id not in (select id from auth.sessions)`,
     plant: `${unguarded('public.devices')}
       insert into public.devices (account_id, device_id, session_id, platform, push_token)
       select id, 'planted', gen_random_uuid(), 'web', 'planted' from public.accounts limit 1`,

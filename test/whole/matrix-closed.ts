@@ -112,6 +112,11 @@ export const closedTables: Record<string, Table> = {
     `insert into private.known_addresses (account_id, mark, known_until)
      values (:account, '', now()) on conflict do nothing`,
   ),
+  'private.session_places': closed(
+    '(select user_id from auth.sessions where id = session_id)',
+    `insert into private.session_places (session_id)
+     select id from auth.sessions where user_id = :account on conflict do nothing`,
+  ),
   'private.push_outbox': closed(
     'account_id',
     `with device as (

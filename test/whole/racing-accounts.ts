@@ -6,6 +6,7 @@ import { database, newEmail, newPhone, signIn } from '../support/client.ts'
 import { ageCodes, registerPhone, requestResetCode } from '../support/codes.ts'
 import { bearer } from '../support/races.ts'
 import { claims, type Provider, token } from '../support/social-issuer.ts'
+import { partsOf } from '../support/tokens.ts'
 import { pdf } from '../support/pdf.ts'
 import { uploadDocuments } from '../support/uploads.ts'
 
@@ -54,6 +55,10 @@ export const accountActions: Record<string, Action> = {
     body: { scope: 'others' },
     headers: [bearer(await again(by))],
   }),
+  endSession: async (by) => {
+    const other = partsOf((await again(by)).accessToken).claims.session_id
+    return { method: 'DELETE', path: `/auth/sessions/${other}` }
+  },
   google: takenOver('google'),
   apple: takenOver('apple'),
   forgot: async ({ identifier }) => {

@@ -28,6 +28,7 @@ export const ofBackend: Review[] = [
     'private.code_identifier',
     'private.contact_change_outcome',
     'private.finish_sign_in',
+    'private.note_session',
     'private.open_contact_change',
     'private.register_phone',
     'private.release_code',

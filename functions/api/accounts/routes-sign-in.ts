@@ -12,11 +12,21 @@ import {
   type SignInDenied,
   signOut,
 } from '../../_shared/supabase-auth.ts'
-import { area, body, json, mine, route, send, sendNothing, withoutToken } from '../http/route.ts'
+import {
+  area,
+  body,
+  json,
+  mine,
+  pageOf,
+  route,
+  send,
+  sendNothing,
+  withoutToken,
+} from '../http/route.ts'
 import { tryPassword } from './password-tries.ts'
 import { ofCaller } from './reauthenticate.ts'
-import { Session } from './schemas.ts'
-import { completeSignIn, sessionBody, throwIfDenied } from './session.ts'
+import { Session, SessionRecord } from './schemas.ts'
+import { completeSignIn, placeArgs, sessionBody, throwIfDenied } from './session.ts'
 
 const tags = ['sign-in']
 
@@ -92,6 +102,32 @@ const logout = route({
   responses: { 204: { description: 'Ended.' } },
 })
 
+const list = route({
+  ...mine,
+  tags,
+  operationId: 'list_sessions',
+  method: 'get',
+  path: '/sessions',
+  summary: 'List where I am signed in',
+  description: 'All of them: there are no further pages. What `security_login` tells of is here.',
+  responses: { 200: json(pageOf('SessionPage', SessionRecord), 'Last used first.') },
+})
+
+const end = route({
+  ...mine,
+  tags,
+  operationId: 'end_session',
+  method: 'delete',
+  path: '/sessions/{sessionId}',
+  summary: 'Sign out one of my sessions',
+  description:
+    'As if it had signed out itself: its tokens are refused from the next request on, and its ' +
+    'devices get no more pushes. The current one may be named.',
+  errors: ['session_not_found'],
+  request: { params: z.strictObject({ sessionId: z.uuid().describe('From the list.') }) },
+  responses: { 204: { description: 'Ended.' } },
+})
+
 /** Without an account: the same work, then whether an open registration has this password. */
 async function tryWithoutAccount(
   { value }: Identifier,
@@ -133,11 +169,17 @@ export const signingIn = area()
     const tokens = await refreshSession(refreshToken, c.var.address)
     if (!tokens) throw new Refusal('token_invalid')
     throwIfDenied(tokens)
-    return send(c, await sessionBody(c, tokens))
+    const noted = { name: 'note_session' as const, args: placeArgs(c, tokens) }
+    return send(c, await sessionBody(c, tokens, [noted]))
   })
   .openapi(logout, async (c) => {
     const { scope } = c.req.valid('json')
     await call(c, 'check_session', {})
     await ofCaller(c, signOut(c.var.caller.token!, scope ?? 'local'))
+    return sendNothing(c)
+  })
+  .openapi(list, async (c) => send(c, await call(c, 'list_sessions', {})))
+  .openapi(end, async (c) => {
+    await call(c, 'end_session', c.req.valid('param'))
     return sendNothing(c)
   })

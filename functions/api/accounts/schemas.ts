@@ -95,6 +95,30 @@ export const Session = z
   })
   .openapi('Session', { description: 'The tokens of a sign-in, and who has signed in.' })
 
+export const SessionRecord = z
+  .object({
+    id: z.uuid(),
+    current: z.boolean().describe('Whether it is the calling one.'),
+    createdAt: Time.describe('When it was signed in.'),
+    lastUsedAt: Time.describe('When it last signed in or refreshed: up to an hour old.'),
+    address: z.string().nullable().describe(
+      'From where it last did so: an IPv4 address, or the /64 of an IPv6 one; null: unknown.',
+    ).openapi({ example: '2001:db8:0:1::/64' }),
+    userAgent: z.string().nullable().describe(
+      'What the client said of itself then, its first 200 characters; null: nothing.',
+    ),
+    // As a union: beside nullable() the description would be the object's alone.
+    device: z.union([
+      z.object({
+        deviceId: z.string().describe('As the app chose it.'),
+        platform: z.enum(['ios', 'android', 'web']),
+        appVersion: z.string().nullable().describe('As the app said; null: it did not.'),
+      }),
+      z.null(),
+    ]).describe('The device that it registered for pushes; null: none.'),
+  })
+  .openapi('SessionRecord', { description: 'Where an account is signed in.' })
+
 const text = z.string().nullable()
 const website = z.url({ protocol: /^https$/ }).max(300).openapi({ pattern: '^https://.+$' })
 const phoneNumber = /^\+965[0-9]{8}$/

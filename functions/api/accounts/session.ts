@@ -17,11 +17,18 @@ export function throwIfDenied(result: Tokens | SignInDenied): asserts result is 
   if ('denied' in result) throw new Refusal(result.denied, { reason: result.reason })
 }
 
+/** Which session its tokens belong to, and from where they were asked for: its owner is shown both. */
+export const placeArgs = (c: ApiContext, tokens: Tokens) => ({
+  sessionId: callerOfIssued(tokens.access_token).sessionId,
+  address: c.var.address,
+  userAgent: c.req.header('user-agent')?.slice(0, 200),
+})
+
 /** The body of a session: the tokens of Auth, and who that is as the database sees it. */
 export async function sessionBody(
   c: ApiContext,
   tokens: Tokens,
-  before: BackendCall[] = [],
+  before: BackendCall[],
 ): Promise<string> {
   c.set('caller', callerOfIssued(tokens.access_token))
   const who = await call(c, 'get_me', {}, { before })
@@ -49,7 +56,7 @@ export async function completeSignIn(
   } = {},
 ) {
   const { addressHash } = addressArgs(c.var.address)
-  const args = { accountId: tokens.user.id, addressHash, hits }
+  const args = { accountId: tokens.user.id, ...placeArgs(c, tokens), addressHash, hits }
   try {
     return await sessionBody(c, tokens, [{ name: 'finish_sign_in', args }, ...also])
   } catch (error) {
