@@ -97,7 +97,9 @@ insert into private.settings (name, value, note) values
     'and offices, which an admin verifies. The names of seller are reserved by themselves'),
   ('app', '{"minVersion":{"ios":null,"android":null,"web":null},"storeUrl":{"ios":null,"android":null},'
     '"privacyUrl":null,"support":{"phone":null,"email":null,"whatsapp":null}}',
-    'what apps ask before anything else (GET /meta/app); null where nothing is said')
+    'what apps ask before anything else (GET /meta/app); null where nothing is said'),
+  ('terms', 'null', 'what people accept: version, url, requiredFrom (the first day on which who has not '
+    'is refused, 14 days ahead); null for nothing. A new version is told to everybody')
 on conflict (name) do nothing;
 
 -- Plans (contract, section 7).
@@ -260,7 +262,7 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
     'invoice_paid, invoice_failed, refund, plan_expiring', 6),
   ('notification_category', 'account', 'الحساب', 'Account',
     'identity_verified, identity_rejected, identity_suspended, identity_restored, security_login, '
-      'security_password, security_provider, security_contact, system', 7)
+      'security_password, security_provider, security_contact, terms_new, system', 7)
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;

@@ -54,6 +54,11 @@ export const errors = {
     'You can leave a review only after contacting the advertiser',
   ],
   property_not_found: [404, 'العقار غير موجود أو تم حذفه', 'Listing not found or deleted'],
+  terms_not_accepted: [
+    403,
+    'يرجى الموافقة على الشروط والأحكام أولاً',
+    'Please accept the terms and conditions first',
+  ],
   session_not_found: [404, 'الجلسة غير موجودة أو انتهت', 'This session is not there, or has ended'],
   identity_not_found: [404, 'الهوية غير موجودة', 'Identity not found'],
   org_not_found: [404, 'الشركة أو المكتب غير موجود', 'Company or office not found'],
@@ -72,6 +77,11 @@ export const errors = {
   upload_timeout: [408, 'انتهت مهلة رفع الملف، حاول مرة أخرى', 'The upload timed out, try again'],
   email_taken: [409, 'البريد الإلكتروني مسجل بالفعل', 'This email is already registered'],
   phone_taken: [409, 'رقم الهاتف مسجل بالفعل', 'This phone number is already registered'],
+  terms_outdated: [
+    409,
+    'تم تحديث الشروط والأحكام، يرجى مراجعتها من جديد',
+    'The terms and conditions have been updated, please read them again',
+  ],
   change_too_soon: [409, 'لا يمكن التغيير الآن، حاول لاحقاً', 'It cannot be changed now, try later'],
   last_identifier: [
     409,

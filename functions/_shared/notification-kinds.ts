@@ -22,5 +22,6 @@ export const notificationKinds = [
   'security_password',
   'security_provider',
   'security_contact',
+  'terms_new',
   'system',
 ] as const

@@ -75,6 +75,7 @@ export const signatures = {
 
 /** What the facade calls as the caller in schema private; api has most of it again, for the Data API. */
 export const facadeSignatures = {
+  accept_terms: { version: 'text' },
   act_on_property: { property_id: 'uuid', action: 'text' },
   add_report: { target_type: 'text', target_id: 'uuid', reason: 'text', note: 'text?' },
   begin_document_upload: { identity_id: 'uuid' },
@@ -382,7 +383,9 @@ export const backendSignatures = {
   note_jobs_ran: {},
   note_session: { session_id: 'uuid', address: 'text', user_agent: 'text?' },
   notify_of_sign_ins: {},
+  notify_of_terms: {},
   open_contact_change: { account_id: 'uuid', session_id: 'uuid', kind: 'text', value: 'text' },
+  outdated_terms: { version: 'text' },
   pause_pushes: { seconds: 'integer' },
   purge_alarms: {},
   purge_auth_audit: {},
@@ -437,6 +440,7 @@ export const backendSignatures = {
     address: 'text',
     address_hash: 'text',
     sms_per_day: 'integer',
+    terms_version: 'text?',
   },
   release_code: { code_id: 'uuid' },
   release_email: { email: 'text' },

@@ -87,10 +87,17 @@ function unavailable({ status, body }: AuthAnswer): Refusal {
 const identifierFields = ({ kind, value }: Identifier) =>
   kind === 'phone' ? { phone: value.slice(1) } : { email: value }
 
-type NewUser = { identifier: Identifier; password: string; fullName?: string | null }
+type NewUser = {
+  identifier: Identifier
+  password: string
+  fullName?: string | null
+  termsVersion?: string | null
+}
 
 /** Creates a confirmed user, and by it account, profile and identity. 409 when there is one. */
-export async function createUser({ identifier, password, fullName }: NewUser): Promise<string> {
+export async function createUser(
+  { identifier, password, fullName, termsVersion }: NewUser,
+): Promise<string> {
   const id = crypto.randomUUID()
   const answer = await request('POST', '/admin/users', {
     body: {
@@ -98,7 +105,11 @@ export async function createUser({ identifier, password, fullName }: NewUser): P
       ...identifierFields(identifier),
       password,
       [`${identifier.kind}_confirm`]: true,
-      user_metadata: fullName ? { full_name: fullName } : {},
+      // The trigger on Auth's user takes both from there, in the transaction that makes it.
+      user_metadata: {
+        ...(fullName && { full_name: fullName }),
+        ...(termsVersion && { terms_version: termsVersion }),
+      },
     },
   })
   if (answer.status === 200) return id

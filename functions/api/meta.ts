@@ -148,7 +148,9 @@ const App = z
     terms: z.object({
       version: z.string().describe('Which they are.'),
       url: z.string().describe('Where they are read.'),
-      requiredFrom: Time.describe('From when on who has not accepted them is refused.'),
+      requiredFrom: Time.describe(
+        'From when on who has not accepted them (`POST /auth/me/terms`) neither publishes nor writes.',
+      ),
     }).nullable().describe('null: there are none to accept.'),
     privacyUrl: Said.describe('Where the privacy policy is read; null where it is not said.'),
     support: z.object({ phone: Said, email: Said, whatsapp: Said }).describe(
@@ -192,14 +194,15 @@ const configured = {
   push: missingInAccount(variable('FCM_SERVICE_ACCOUNT') ?? '').length === 0,
   shareUrl: env.shareUrl ?? null,
   picture: { url: env.pictureUrl ?? null, files: `${env.filesUrl}/` },
-  terms: null,
   limits: { pictureBytes: maxSize, picturesPerListing: 40, messageLength: 4000 },
 }
 
 export const meta = area()
   .openapi(app, async (c) => {
-    const { minVersion, storeUrl, privacyUrl, support } = JSON.parse(await call(c, 'get_app', {}))
-    const { signIn, payments, push, shareUrl, picture, terms, limits } = configured
+    const { minVersion, storeUrl, terms, privacyUrl, support } = JSON.parse(
+      await call(c, 'get_app', {}),
+    )
+    const { signIn, payments, push, shareUrl, picture, limits } = configured
     const answer: z.infer<typeof App> = {
       minVersion,
       storeUrl,

@@ -10,7 +10,9 @@ const records = (about: string) => z.array(z.looseObject({})).describe(about)
 const Export = z
   .object({
     exportedAt: Time.describe('The moment that it shows.'),
-    user: User.omit({ providers: true }).describe('The account, without its ways to sign in.'),
+    user: User.omit({ providers: true }).extend({
+      termsAcceptedAt: Time.nullable().describe('When it accepted these terms; null: none.'),
+    }).describe('The account, without its ways to sign in.'),
     signInProviders: records('Ways to sign in at Auth, with what each said of the person.'),
     metadata: z.looseObject({}).describe('What Auth keeps of what the person or a provider said.'),
     contactChanges: records('Changes of phone and email of the last 72 hours, and resets.'),

@@ -75,6 +75,7 @@ const create = route({
     'Needs a real contact before: a conversation with messages from both sides, or a lead of an ' +
     'account with a proven phone or email. An account writes one review of each identity.',
   errors: [
+    'terms_not_accepted',
     'identity_not_found',
     'property_not_found',
     'review_not_eligible',
@@ -98,7 +99,7 @@ const change = route({
   path: '/{id}',
   summary: 'Change my review, within 48 hours',
   description: 'Within 48 hours. Fields that are left out stay; null clears the comment.',
-  errors: ['not_found', 'review_edit_closed'],
+  errors: ['terms_not_accepted', 'not_found', 'review_edit_closed'],
   request: { params: OneReview, ...body(z.strictObject({ rating: rating.optional(), comment })) },
   responses: { 200: json(Review, 'As it is now.') },
 })
@@ -124,7 +125,7 @@ const reply = route({
   path: '/{id}/reply',
   summary: 'Reply to a review of me; within 48 hours a second reply replaces the first',
   description: 'By whoever was reviewed. Within 48 hours a second reply replaces the first.',
-  errors: ['not_found', 'review_edit_closed'],
+  errors: ['terms_not_accepted', 'not_found', 'review_edit_closed'],
   request: {
     params: OneReview,
     ...body(z.strictObject({

@@ -104,6 +104,7 @@ create function private.check_setting() returns trigger
   set search_path = ''
 as $$
 begin
+  new.value := coalesce(new.value, 'null'); -- emptied in Studio
   if new.name = 'review_listings' and jsonb_typeof(new.value) <> 'boolean' then
     perform private.refuse_by_hand('review_listings is true or false, without quotation marks.');
   elsif new.name = 'seller' and (jsonb_typeof(new.value) <> 'object' or not new.value ?& array[
@@ -138,6 +139,24 @@ begin
     perform private.refuse_by_hand(
       'app has minVersion (ios, android, web: as 1.4.0), storeUrl (ios, android), privacyUrl (https://…) '
       'and support (phone, email, whatsapp); null where nothing is said.');
+  elsif new.name = 'terms' and new.value <> 'null' then
+    if not coalesce(jsonb_typeof(new.value -> 'version') = 'string'
+      and new.value ->> 'version' ~ '^[!-~]{1,40}$' and new.value ->> 'url' ~ '^https://\S+$'
+      and new.value ->> 'requiredFrom' ~ '^\d{4}-\d\d-\d\d$'
+      and pg_input_is_valid(new.value ->> 'requiredFrom', 'date'), false) then
+      perform private.refuse_by_hand(
+        'terms is null, or has version (up to 40 characters, no blanks, in quotation marks), url '
+        '(https://…) and requiredFrom (the first day, as 2026-12-31).');
+    -- Of the same version the day may move away, never nearer than this.
+    elsif (new.value ->> 'requiredFrom')::date::timestamp at time zone 'Asia/Kuwait'
+        < now() + interval '14 days'
+      and not coalesce(new.value ->> 'version' = old.value ->> 'version'
+        and new.value ->> 'requiredFrom' >= old.value ->> 'requiredFrom', false) then
+      perform private.refuse_by_hand(format(
+        'requiredFrom lies at least 14 days ahead, so from %s on: people are told of new terms before '
+        'they are held to them.',
+        ((now() + interval '14 days') at time zone 'Asia/Kuwait')::date + 1));
+    end if;
   end if;
   return new;
 end
@@ -148,6 +167,7 @@ comment on function private.check_setting is
 create trigger settings_are_understood
   before insert or update on private.settings
   for each row execute function private.check_setting();
+comment on trigger settings_are_understood on private.settings is 'In any order.';
 create trigger settings_of_functions_are_theirs
   before update of value on private.settings
   for each row when (old.name in ('files_url', 'share_url') and old.value <> new.value)

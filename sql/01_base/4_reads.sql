@@ -13,6 +13,19 @@ end
 $$;
 comment on function private.setting is 'A value of private.settings.';
 
+-- Planned as a part of what asks it.
+create function private.terms() returns table (version text, url text, required_from timestamptz)
+  language sql
+  stable
+  rows 1
+begin atomic
+  select settings.value ->> 'version', settings.value ->> 'url',
+    (settings.value ->> 'requiredFrom')::date::timestamp at time zone 'Asia/Kuwait'
+  from private.settings where settings.name = 'terms' and settings.value <> 'null';
+end;
+comment on function private.terms is
+  'The terms that people are to accept, and when that is required; no row where there are none.';
+
 create function private.health() returns json
   language sql
   stable

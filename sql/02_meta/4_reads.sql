@@ -2,16 +2,21 @@
 --
 -- Everybody may read these tables, so each of these is plain SQL as the caller.
 
-create function private.get_app() returns json
+create function private.get_app() returns jsonb
   language sql
   stable
   security definer -- reads a setting that everybody may know
   set search_path = ''
 as $$
-  select private.setting('app')::json
+  select private.setting('app') || jsonb_build_object('terms', (
+    select jsonb_build_object(
+      'version', terms.version, 'url', terms.url, 'requiredFrom', terms.required_from)
+    from private.terms() as terms
+  ))
 $$;
 comment on function private.get_app is
-  'Facade: what an admin has set for apps (the setting app): minVersion, storeUrl, privacyUrl, support.';
+  'Facade: what an admin has set for apps (the settings app and terms): minVersion, storeUrl, '
+  'privacyUrl, support, terms.';
 
 grant execute on function private.get_app to anon, authenticated;
 

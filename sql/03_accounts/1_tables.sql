@@ -14,6 +14,9 @@ create table public.accounts (
   phone text constraint accounts_phone_is_normal check (phone ~ '^\+965[569][0-9]{7}$'),
   email_proven boolean not null default false,
   taken_over_at timestamptz,
+  terms_version text
+    constraint accounts_terms_version_form check (terms_version ~ '^[!-~]{1,40}$'),
+  terms_accepted_at timestamptz,
   language text not null default 'ar'
     constraint accounts_language_is_known check (language in ('ar', 'en')),
   status text not null default 'active' constraint accounts_status_is_known
@@ -27,6 +30,9 @@ create table public.accounts (
   topic uuid not null default gen_random_uuid(),
   live_key uuid not null default gen_random_uuid(),
   created_at timestamptz not null default now(),
+  constraint accounts_acceptance_has_a_time check (
+    num_nulls(terms_version, terms_accepted_at) in (0, 2)
+  ),
   constraint accounts_only_suspensions_end check (
     suspended_until is null or status = 'suspended'
   ),
@@ -54,6 +60,8 @@ comment on column public.accounts.email_proven is
 comment on column public.accounts.taken_over_at is
   'When the owner of the email signed in by a provider, which ended all earlier access; null after '
   'a password reset.';
+comment on column public.accounts.terms_version is
+  'Which terms the person last accepted; null: none, or somebody else did before the email was proven.';
 comment on column public.accounts.language is 'ar or en, for messages and notifications.';
 comment on column public.accounts.status is
   'active, suspended, banned, deletion_requested (14 days, signing in cancels), deleted.';

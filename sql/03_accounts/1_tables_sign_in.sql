@@ -8,6 +8,7 @@ create table private.registrations (
   phone text not null,
   sealed_password text,
   full_name text,
+  terms_version text,
   created_at timestamptz not null default now()
 );
 comment on table private.registrations is

@@ -88,3 +88,44 @@ create trigger accounts_act_as_an_active_identity
   before insert or update of active_identity_id on public.accounts
   for each row when (new.active_identity_id is not null)
   execute function private.check_acting_identity();
+
+create function private.require_terms() returns void
+  language plpgsql
+  stable
+  security definer -- reads a setting, and what the caller has accepted
+  set search_path = ''
+as $$
+declare
+  required record;
+begin
+  select terms.version, terms.url into required
+  from private.terms() as terms where terms.required_from <= now();
+  if found and not exists (
+    select from public.accounts
+    where accounts.id = private.require_account() and accounts.terms_version = required.version
+  ) then
+    perform private.refuse(403, 'terms_not_accepted', to_jsonb(required));
+  end if;
+end
+$$;
+comment on function private.require_terms is
+  'First in whatever addresses others: 403 terms_not_accepted with version and url where terms are '
+  'required by now and the caller has not accepted them, after what require_account refuses.';
+
+create function private.outdated_terms(version text) returns jsonb
+  language plpgsql
+  stable
+  security definer -- reads a setting
+  set search_path = ''
+as $$
+declare
+  present constant text := (select terms.version from private.terms() as terms);
+begin
+  return case when version is distinct from present then jsonb_build_object('version', present) end;
+end
+$$;
+comment on function private.outdated_terms is
+  'null for the present version of the terms; for another the detail of 409 terms_outdated.';
+
+grant execute on function private.require_terms to authenticated;
+grant execute on function private.outdated_terms to backend;

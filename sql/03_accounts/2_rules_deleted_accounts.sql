@@ -7,7 +7,8 @@ create function private.anonymise_account(account_id uuid) returns void
 as $$
 begin
   update public.accounts
-  set email = null, phone = null, email_proven = false, status = 'deleted', status_reason = null,
+  set email = null, phone = null, email_proven = false, terms_version = null,
+      terms_accepted_at = null, status = 'deleted', status_reason = null,
       suspended_until = null, delete_at = null, unreachable_since = null, active_identity_id = null
   where accounts.id = anonymise_account.account_id;
   update public.individual_profiles

@@ -19,6 +19,7 @@ begin
         'fullName', individual_profiles.full_name,
         'avatarUrl', individual_profiles.avatar_url,
         'language', accounts.language,
+        'termsVersion', accounts.terms_version,
         'providers', array(
           select distinct linked.provider from auth.identities as linked
           where linked.user_id = accounts.id and linked.provider not in ('email', 'phone')

@@ -181,13 +181,14 @@ begin
   select count(*) into attempts from private.registrations
   where registrations.phone = code.identifier
     and registrations.created_at > now() - (private.code_limits()).contested_for;
-  -- With several attempts it is unknown whose code this is: neither password nor name counts. Also
+  -- With several attempts it is unknown whose code this is: neither password, name nor terms count. Also
   -- with an old or a refused one: its person may type a code that somebody else's attempt sent.
   return (
     select jsonb_build_object(
       'codeId', code.id,
       'accountId', code.account_id,
       'fullName', registrations.full_name,
+      'termsVersion', registrations.terms_version,
       'sealedPassword', registrations.sealed_password)
     from (select) as one
     left join private.registrations on registrations.id = code.registration_id

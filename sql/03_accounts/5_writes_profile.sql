@@ -110,4 +110,28 @@ comment on function api.update_settings is
   'Changes what is given and leaves the rest. 422 for unknown keys.';
 
 grant execute on function private.update_me, private.update_settings to authenticated;
+create function private.accept_terms(version text) returns void
+  language plpgsql
+  security definer -- clients have no write grant on accounts
+  set search_path = ''
+as $$
+declare
+  caller_id uuid;
+  outdated jsonb;
+begin
+  perform private.count_action('profile');
+  caller_id := private.lock_caller_exclusively();
+  outdated := private.outdated_terms(version);
+  if outdated is not null then
+    perform private.refuse(409, 'terms_outdated', outdated);
+  end if;
+  update public.accounts
+  set terms_version = accept_terms.version, terms_accepted_at = clock_timestamp()
+  where accounts.id = caller_id and accounts.terms_version is distinct from accept_terms.version;
+end
+$$;
+comment on function private.accept_terms is
+  'Api: Accepts the present terms; again is the same. 409 terms_outdated for another version.';
+
 grant execute on function api.update_me, api.update_settings to authenticated;
+grant execute on function private.accept_terms to authenticated;

@@ -82,7 +82,7 @@ comment on function private.add_refused_registration is
 
 create function private.register_phone(
   phone text, registration_id uuid, sealed_password text, full_name text, hmac text, address text,
-  address_hash text, sms_per_day integer
+  address_hash text, sms_per_day integer, terms_version text default null
 ) returns jsonb
   language plpgsql
   security definer -- for guests: writes closed tables
@@ -113,8 +113,8 @@ begin
       private.uncount_hits(hits);
     return answer;
   end if;
-  insert into private.registrations (id, phone, sealed_password, full_name)
-  values (registration_id, phone, sealed_password, full_name);
+  insert into private.registrations (id, phone, sealed_password, full_name, terms_version)
+  values (registration_id, phone, sealed_password, full_name, terms_version);
   perform private.add_code('register', phone, hmac, requester, registration_id, null, true);
   return answer;
 end

@@ -31,11 +31,13 @@ create function private.on_auth_user_created() returns trigger
 as $$
 declare
   given_name text := new.raw_user_meta_data ->> 'full_name';
+  terms_version text := substring(new.raw_user_meta_data ->> 'terms_version' from '^[!-~]{1,40}$');
   broken text;
 begin
   begin
-    insert into public.accounts (id, email, phone)
-    values (new.id, lower(nullif(new.email, '')), '+' || nullif(new.phone, ''));
+    insert into public.accounts (id, email, phone, terms_version, terms_accepted_at)
+    values (new.id, lower(nullif(new.email, '')), '+' || nullif(new.phone, ''), terms_version,
+      case when terms_version is not null then clock_timestamp() end);
   exception
     when check_violation then -- said as a sentence to whoever adds somebody in Studio
       get stacked diagnostics broken = constraint_name;

@@ -8,10 +8,15 @@ create function private.create_property(
   set search_path = ''
 as $$
 declare
-  owner_id uuid := private.require_identity();
-  given jsonb := private.parse_property_fields(fields);
+  owner_id uuid;
+  given jsonb;
   property public.properties;
 begin
+  if publish then
+    perform private.require_terms();
+  end if;
+  owner_id := private.require_identity();
+  given := private.parse_property_fields(fields);
   if not given ? 'type' then
     perform private.refuse_field('type', 'required');
   end if;
@@ -42,7 +47,7 @@ end
 $$;
 comment on function private.create_property is
   'Api: Creates a listing of the acting identity: a draft, or with publish active or '
-  'pending_review.';
+  'pending_review. 403 terms_not_accepted with publish.';
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json

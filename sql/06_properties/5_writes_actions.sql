@@ -7,9 +7,13 @@ create function private.act_on_property(property_id uuid, action text) returns j
 as $$
 declare
   makes_active boolean := action in ('publish', 'resume', 'renew');
-  owner_id uuid := private.require_identity();
+  owner_id uuid;
   property public.properties;
 begin
+  if makes_active then
+    perform private.require_terms();
+  end if;
+  owner_id := private.require_identity();
   if makes_active then
     perform private.count_publication(owner_id, action = 'publish' and exists (
       select from public.properties
@@ -52,7 +56,8 @@ end
 $$;
 comment on function private.act_on_property is
   'Api: Does an action to an own listing: publish, pause, resume, renew, archive, restore, '
-  'mark-sold, mark-rented, mark-exchanged, confirm-available. 404 property_not_found, 409 '
-  'property_state_conflict, 422 price_required, contact_missing, 402 quota_exceeded.';
+  'mark-sold, mark-rented, mark-exchanged, confirm-available. 403 terms_not_accepted, 404 '
+  'property_not_found, 409 property_state_conflict, 422 price_required, contact_missing, 402 '
+  'quota_exceeded.';
 
 grant execute on function private.act_on_property to authenticated;

@@ -85,11 +85,17 @@ create function private.contact_property(property_id uuid, kind text) returns js
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.lock_identity();
-  offered constant record := private.offered_contact(caller_id, property_id, kind);
-  property constant public.properties := offered.property;
+  caller_id uuid;
+  offered record;
+  property public.properties;
   conversation_id uuid;
 begin
+  if kind = 'chat' then
+    perform private.require_terms();
+  end if;
+  caller_id := private.lock_identity();
+  offered := private.offered_contact(caller_id, property_id, kind);
+  property := offered.property;
   -- The conversation first: a new lead notifies the owner.
   if kind = 'chat' then
     select opened.id into conversation_id

@@ -25,6 +25,8 @@ declare
   affected text[];
 begin
   perform private.lock_dependents(account_id, identity_ids, false);
+  update public.accounts set terms_version = null, terms_accepted_at = null
+  where accounts.id = suspend_unproven_past.account_id and accounts.terms_version is not null;
   with paused as (
     update public.properties
     set status = case properties.status when 'active' then 'paused' else 'draft' end,

@@ -94,11 +94,14 @@ create function private.create_conversation(
   set search_path = ''
 as $$
 declare
-  -- It may have a message, so it counts as one.
-  hit timestamptz := private.count_action('messages');
-  caller_id uuid := private.lock_identity();
+  hit timestamptz;
+  caller_id uuid;
   opened record;
 begin
+  perform private.require_terms();
+  -- It may have a message, so it counts as one.
+  hit := private.count_action('messages');
+  caller_id := private.lock_identity();
   opened := private.open_conversation(
     caller_id, create_conversation.property_id, create_conversation.identity_id);
   if opened.created and property_id is not null then
@@ -131,8 +134,8 @@ comment on function private.create_conversation is
   'Api: Opens a conversation with the owner of a listing, or with an identity, and may write its '
   'first message; gives {created, conversation}. The same pair and listing is the same '
   'conversation. A new one is told to all devices of the caller. 404 property_not_found, '
-  'identity_not_found; 403 blocked; 409 property_state_conflict for a new one about a listing '
-  'that has ended or allows no chat; 422 for oneself; 429 rate_limited for a new one where 60 of the '
-  'last day (10 without a proven phone or email) are not answered.';
+  'identity_not_found; 403 terms_not_accepted, blocked; 409 property_state_conflict for a new one '
+  'about a listing that has ended or allows no chat; 422 for oneself; 429 rate_limited for a new one '
+  'where 60 of the last day (10 without a proven phone or email) are not answered.';
 
 grant execute on function private.create_conversation to authenticated;

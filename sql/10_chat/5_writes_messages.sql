@@ -190,10 +190,13 @@ create function private.send_message(
   set search_path = ''
 as $$
 declare
-  hit timestamptz := private.count_action('messages');
-  sent json := private.write_message(private.lock_identity(), conversation_id, client_message_id,
-    type, body, media_id, reply_to_id);
+  hit timestamptz;
+  sent json;
 begin
+  perform private.require_terms();
+  hit := private.count_action('messages');
+  sent := private.write_message(private.lock_identity(), conversation_id, client_message_id, type,
+    body, media_id, reply_to_id);
   -- Whoever repeats a request because the answer was lost has written nothing more.
   if sent ->> 'created' = 'false' then
     perform private.uncount_action('messages', hit);
@@ -219,8 +222,8 @@ comment on function api.send_message is
   'Stores a message and gives {created, message}. The same clientMessageId of the same sender '
   'gives the stored one again. Body: a text of at most 4,000 characters; of an image a caption or '
   'nothing beside mediaId; of a location "lat,lng"; of a property its id. 404 '
-  'conversation_not_found; 403 blocked, also when the other participant may no longer act; 422 '
-  'message_empty, message_too_long, idempotency_mismatch.';
+  'conversation_not_found; 403 terms_not_accepted, or blocked, also when the other participant may no '
+  'longer act; 422 message_empty, message_too_long, idempotency_mismatch.';
 
 create function private.next_change(changed_at timestamptz) returns timestamptz
   language plpgsql

@@ -47,6 +47,10 @@ create function private.lock_texts(texts private.sent_text[]) returns private.se
   set join_collapse_limit = 1 -- these two as in store_messages
   set plan_cache_mode = 'force_generic_plan'
 as $$
+declare
+  required_terms constant text := (
+    select terms.version from private.terms() as terms where terms.required_from <= now()
+  );
 begin
   -- As lock_identity and write_message find them, but waiting for nobody.
   return array(
@@ -58,7 +62,9 @@ begin
     join public.participants on participants.conversation_id = sent.conversation_id
       and participants.identity_id = accounts.active_identity_id
     join public.conversations on conversations.id = participants.conversation_id
-    where private.may_act(accounts) and private.message_problem('text', sent.body) is null
+    where private.may_act(accounts)
+      and (required_terms is null or accounts.terms_version = required_terms)
+      and private.message_problem('text', sent.body) is null
     for share of accounts skip locked
     for no key update of conversations skip locked
   );

@@ -21,6 +21,7 @@ begin
       'fullName', individual_profiles.full_name,
       'avatarUrl', individual_profiles.avatar_url,
       'language', accounts.language,
+      'termsVersion', accounts.terms_version,
       'status', accounts.status,
       'statusReason', accounts.status_reason,
       'suspendedUntil', accounts.suspended_until,

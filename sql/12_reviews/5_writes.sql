@@ -55,6 +55,7 @@ create function api.create_review(
   set search_path = ''
 as $$
 begin
+  perform private.require_terms();
   perform private.count_action('reviews');
   return private.create_review(
     create_review.identity_id, create_review.rating, create_review.comment,
@@ -63,7 +64,7 @@ end
 $$;
 comment on function api.create_review is
   'Reviews an identity after a real contact with it, once. 422 review_self, 404 '
-  'identity_not_found, 403 review_not_eligible, 409 review_exists.';
+  'identity_not_found, 403 terms_not_accepted, review_not_eligible, 409 review_exists.';
 
 create function private.lock_own_review(review_id uuid) returns public.reviews
   language plpgsql
@@ -120,13 +121,15 @@ create function api.update_review(review_id uuid, fields jsonb) returns json
   set search_path = ''
 as $$
 begin
+  perform private.require_terms();
   perform private.count_action('review_edits');
   return private.update_review(update_review.review_id, update_review.fields);
 end
 $$;
 comment on function api.update_review is
   'Changes rating or comment of a review by the acting identity: what is absent stays, a null '
-  'comment clears it. 404 not_found, 409 review_edit_closed after 48 hours.';
+  'comment clears it. 403 terms_not_accepted, 404 not_found, 409 review_edit_closed after 48 '
+  'hours.';
 
 create function private.delete_review(review_id uuid) returns void
   language plpgsql
@@ -187,13 +190,14 @@ create function api.reply_to_review(review_id uuid, body text) returns json
   set search_path = ''
 as $$
 begin
+  perform private.require_terms();
   perform private.count_action('review_edits');
   return private.reply_to_review(reply_to_review.review_id, reply_to_review.body);
 end
 $$;
 comment on function api.reply_to_review is
   'The one reply of whoever is reviewed; it can be replaced for 48 hours, then 409 '
-  'review_edit_closed. 404 not_found for a review of somebody else.';
+  'review_edit_closed. 403 terms_not_accepted, 404 not_found for a review of somebody else.';
 
 grant execute on function
   private.create_review, private.update_review, private.delete_review, private.reply_to_review

@@ -4,7 +4,9 @@
 create table private.notification_events (
   id bigint generated always as identity primary key,
   kind text not null constraint notification_events_kind_is_known
-    check (kind in ('favorite_price_drop', 'favorite_unavailable', 'security_login')),
+    check (
+      kind in ('favorite_price_drop', 'favorite_unavailable', 'security_login', 'terms_new')
+    ),
   -- No foreign key: to check it a sign-in would wait for whoever changes the table of listings.
   property_id uuid,
   account_id uuid references public.accounts (id) on delete cascade,
@@ -13,7 +15,9 @@ create table private.notification_events (
   last_identity_id uuid,
   notified_at timestamptz,
   created_at timestamptz not null default clock_timestamp(),
-  constraint notification_events_have_one_subject check (num_nonnulls(property_id, session_id) = 1)
+  constraint notification_events_have_one_subject check (
+    num_nonnulls(property_id, session_id) = case kind when 'terms_new' then 0 else 1 end
+  )
 );
 comment on table private.notification_events is
   'Events of which a job notifies everybody they concern. Cleaned by '

@@ -95,7 +95,8 @@ end
 $$;
 comment on function private.contact_texts is 'Texts of changed phones, emails and providers.';
 
--- Details: name, reason, rating, at, provider, refused, taken, act, kind; of system the texts themselves.
+-- Details: name, reason, rating, at, provider, refused, taken, act, kind, requiredFrom; of
+-- system the texts themselves.
 create function private.account_texts(kind text, details jsonb) returns private.notification_text
   language plpgsql
   stable
@@ -109,6 +110,7 @@ declare
     when 'google' then 'Google' when 'apple' then 'Apple' end;
   at text := to_char(coalesce((details ->> 'at')::timestamptz, now()) at time zone 'Asia/Kuwait',
     'YYYY/MM/DD HH24:MI');
+  required_from text := replace(details ->> 'requiredFrom', '-', '/');
   texts text[];
 begin
   texts := case kind
@@ -180,6 +182,13 @@ begin
       format('Since %s your account can be signed in to with %s. If that was not you, reset your '
         'password and write to support', at, initcap(details ->> 'provider'))]
     when 'security_contact' then private.contact_texts(details, provider_ar, at)
+    when 'terms_new' then array[
+      'شروط وأحكام جديدة',
+      format('تسري شروط وأحكام جديدة من %s. يرجى قراءتها والموافقة عليها لتستمر في النشر والمراسلة',
+        required_from),
+      'New terms and conditions',
+      format('New terms and conditions apply from %s. Please read and accept them to go on publishing '
+        'and writing to others', required_from)]
     when 'system' then array[
       details ->> 'titleAr', details ->> 'bodyAr', details ->> 'titleEn', details ->> 'bodyEn']
   end;

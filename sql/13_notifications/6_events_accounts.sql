@@ -174,3 +174,29 @@ create trigger reviews_withdraw_notifications_when_hidden
   after update of hidden_at on public.reviews
   for each row when (new.hidden_at is not null and old.hidden_at is null)
   execute function private.on_review_gone();
+
+create function private.on_terms_changed() returns trigger
+  language plpgsql
+  security definer -- writes a closed table, for whoever changes a setting
+  set search_path = ''
+as $$
+begin
+  -- Nobody is told any more of what is over.
+  delete from private.notification_events where notification_events.kind = 'terms_new';
+  if new.value <> 'null' then
+    insert into private.notification_events (kind, details)
+    values ('terms_new', new.value - 'url');
+  end if;
+  return null;
+end
+$$;
+comment on function private.on_terms_changed is
+  'Writes the event of a new version of the terms: a job tells everybody.';
+
+create trigger settings_tell_of_terms
+  after update of value on private.settings
+  for each row when (
+    new.name = 'terms'
+    and new.value ->> 'version' is distinct from old.value ->> 'version'
+  )
+  execute function private.on_terms_changed();

@@ -1,4 +1,5 @@
--- Jobs that notify of events: everybody who saved a listing, accounts that were signed in to.
+-- Jobs that notify of events: everybody who saved a listing, accounts that were signed in
+-- to, everybody of new terms.
 
 create function private.has_notification_events() returns boolean
   language sql
@@ -52,6 +53,50 @@ begin
 end
 $$;
 comment on function private.notify_of_sign_ins is 'Job: notifies accounts of new sign-ins.';
+
+create function private.notify_of_terms() returns bigint
+  language plpgsql
+  security definer -- notifies everybody
+  set search_path = ''
+as $$
+declare
+  event private.notification_events;
+  person record;
+  notified bigint := 0;
+begin
+  select * into event from private.notification_events
+  where notification_events.kind = 'terms_new'
+  for update skip locked;
+  if event.id is null then
+    return 0;
+  end if;
+  for person in
+    select identities.id, identities.account_id, accounts.terms_version
+    from public.identities
+    join public.accounts on accounts.id = identities.account_id
+    where identities.type = 'individual' and accounts.created_at < event.created_at
+      and identities.id > coalesce(event.last_identity_id, '00000000-0000-0000-0000-000000000000')
+    order by identities.id
+    limit 200
+  loop
+    if person.terms_version is distinct from event.details ->> 'version' then
+      perform private.notify(person.account_id, null, 'terms_new', null, jsonb_build_object(
+        'at', event.created_at, 'requiredFrom', event.details -> 'requiredFrom'));
+    end if;
+    event.last_identity_id := person.id;
+    notified := notified + 1;
+  end loop;
+  if notified < 200 then
+    delete from private.notification_events where notification_events.id = event.id;
+  else
+    update private.notification_events set last_identity_id = event.last_identity_id
+    where notification_events.id = event.id;
+  end if;
+  return greatest(notified, 1);
+end
+$$;
+comment on function private.notify_of_terms is
+  'Job: tells the next 200 people of new terms who have not accepted them; 0 when nothing is left.';
 
 -- Events of listings -----------------------------------------------------------------------------
 
@@ -237,6 +282,7 @@ comment on function private.retry_deferred_notifications is
   'Job: makes the oldest notification that met a lock; meeting one again, it is deferred again.';
 
 grant execute on function
-  private.has_notification_events, private.notify_of_sign_ins, private.fan_out_listing_events,
+  private.has_notification_events, private.notify_of_sign_ins, private.notify_of_terms,
+  private.fan_out_listing_events,
   private.retry_deferred_notifications
   to backend;

@@ -168,6 +168,8 @@ begin
         'fullName', individual_profiles.full_name,
         'avatarUrl', individual_profiles.avatar_url,
         'language', accounts.language,
+        'termsVersion', accounts.terms_version,
+        'termsAcceptedAt', accounts.terms_accepted_at,
         'createdAt', accounts.created_at
       )
       from public.accounts

@@ -64,6 +64,7 @@ begin
     select attname || ' is missing: fill it in'
     from pg_catalog.pg_attribute
     where attrelid = relation and attnum > 0 and attnotnull and attgenerated = ''
+      and atttypid <> 'jsonb'::regtype -- where null may be the value
       and given ->> attname is null
     order by attnum
     limit 1

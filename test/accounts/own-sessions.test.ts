@@ -222,8 +222,10 @@ test('AUTH-21 at the Data API the same holds', async () => {
     const text = await response.text()
     return { status: response.status, body: text && JSON.parse(text) }
   }
-  const [{ items }] = (await rpc('list_sessions', {})).body
-  expect(items).toEqual(await listOf(phone))
+  expect(await rpc('list_sessions', {})).toEqual({
+    status: 200,
+    body: [{ items: await listOf(phone), nextCursor: null }],
+  })
   expect((await rpc('end_session', { session_id: sessionOf(await signUp()) })).status).toBe(404)
   expect((await rpc('end_session', { session_id: sessionOf(tablet) })).status).toBe(204)
   expect(await tablet.get('/auth/me')).toMatchObject(gone)

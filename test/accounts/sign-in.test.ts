@@ -57,6 +57,7 @@ test('a session says whose it is, and its tokens work in the project', async () 
       fullName: 'منيرة الصباح',
       avatarUrl: null,
       language: 'ar',
+      termsVersion: null,
       providers: [],
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{1,6}\+00:00$/),
     },

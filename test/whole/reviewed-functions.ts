@@ -69,6 +69,7 @@ const reviews: Review[] = [
     'private.update_review',
   ]],
   ['users', 'for whoever is signed in, about what is theirs', [
+    'api.accept_terms',
     'api.act_on_property',
     'api.add_identity',
     'api.block_identity',
@@ -121,7 +122,9 @@ const reviews: Review[] = [
     'api.upload_listing_media',
   ]],
   ['users', 'the same behind it; each asks private.require_account or require_identity first', [
+    'private.accept_terms',
     'private.act_on_property',
+    'private.require_terms',
     'private.add_identity',
     'private.block_identity',
     'private.update_identity',

@@ -18,7 +18,7 @@ import { validationError } from '../../_shared/validation.ts'
 import { area, body, Count, json, route, send, withoutToken } from '../http/route.ts'
 import { addCode, type CodeAnswer, requestCode, requireSms, sendCode, smsFor } from './codes.ts'
 import { isReservedName } from './reserved-names.ts'
-import { resendAfter, Session } from './schemas.ts'
+import { resendAfter, Session, TermsVersion } from './schemas.ts'
 import { openSession } from './session.ts'
 
 const tags = ['sign-in']
@@ -28,6 +28,9 @@ const Registration = z.strictObject({
   password: NewPassword,
   confirmPassword: z.string().optional().describe('The same password; need not be sent.'),
   fullName: PersonName.optional(),
+  termsVersion: TermsVersion.optional().describe(
+    'The present terms (`GET /meta/app`), where the person has accepted them.',
+  ),
   smsFor,
 }).refine(({ password, confirmPassword }) => (confirmPassword ?? password) === password, {
   error: 'password_mismatch',
@@ -61,6 +64,7 @@ const register = {
   errors: [
     'email_taken',
     'phone_taken',
+    'terms_outdated',
     'otp_resend_too_soon',
     'rate_limited',
     'sms_send_failed',
@@ -150,14 +154,15 @@ type Given = z.output<typeof Registration>
 /** Counted as a registration: limit, what remains, seconds until it starts anew. */
 type Counted = MaybeError & { rate: string }
 
-async function registerEmail(c: ApiContext, { identifier, password, fullName }: Given) {
+async function registerEmail(c: ApiContext, given: Given) {
+  const { identifier } = given
   if (isDecoy(identifier)) throw new Refusal('identifier_invalid')
   const claim = { email: identifier.value }
   const claimed = await backend<Counted>('claim_email', { ...claim, address: c.var.address })
   setRateHeaders(c, claimed.rate.split(','))
   throwIfError(claimed)
   try {
-    const accountId = await createUser({ identifier, password, fullName })
+    const accountId = await createUser(given)
     return { accountId, status: 'active' }
   } catch (error) {
     await backend('release_email', claim)
@@ -167,7 +172,7 @@ async function registerEmail(c: ApiContext, { identifier, password, fullName }: 
 
 async function registerPhone(
   c: ApiContext,
-  { identifier, password, fullName, smsFor }: Given,
+  { identifier, password, fullName, termsVersion, smsFor }: Given,
 ) {
   requireSms(identifier)
   const phone = identifier.value
@@ -178,6 +183,7 @@ async function registerPhone(
     registrationId,
     sealedPassword: await seal(password, phone),
     fullName: fullName ?? null,
+    termsVersion,
     hmac: codeHmac('register', phone, code),
   }, c.var.address)
   setRateHeaders(c, answer.rate.split(','))
@@ -190,6 +196,7 @@ async function registerPhone(
 type Verified = MaybeError & {
   codeId: string
   fullName: string | null
+  termsVersion: string | null
   sealedPassword: string | null
 }
 
@@ -198,11 +205,11 @@ type Verified = MaybeError & {
  * Gives that password.
  */
 async function createVerifiedUser(identifier: Identifier, verified: Verified): Promise<string> {
-  const { sealedPassword, fullName, codeId } = verified
+  const { sealedPassword, fullName, termsVersion, codeId } = verified
   const password = sealedPassword && await unseal(sealedPassword, identifier.value) ||
     unknownPassword()
   try {
-    await createUser({ identifier, password, fullName })
+    await createUser({ identifier, password, fullName, termsVersion })
   } catch (error) {
     await backend('release_code', { codeId })
     throw error
@@ -231,6 +238,9 @@ for (const one of [registerShort, registerLong]) {
           fields: [{ path: 'fullName', code: 'invalid' }],
         })
       }
+      const { termsVersion: version } = given
+      const outdated = version && await backend<Detail | null>('outdated_terms', { version })
+      if (outdated) return await refuseMalformed(c, 'terms_outdated', outdated)
       const by = given.identifier.kind === 'phone' ? registerPhone : registerEmail
       return send(c, JSON.stringify(await by(c, given)), 201)
     },

@@ -3,9 +3,17 @@ import { z } from '@hono/zod-openapi'
 import { backend, call } from '../../_shared/db.ts'
 import { Code, Password, PersonName } from '../../_shared/identifiers.ts'
 import { Refusal } from '../../_shared/refusal.ts'
-import { area, body, json, mine, pageOf, route, send, Time } from '../http/route.ts'
+import { area, body, json, mine, pageOf, route, send, sendNothing, Time } from '../http/route.ts'
 import { callerAsUser, verifyOwnCode, verifyPassword } from './reauthenticate.ts'
-import { IdentityChanges, IdentityRecord, Me, NewIdentity, Switched, User } from './schemas.ts'
+import {
+  IdentityChanges,
+  IdentityRecord,
+  Me,
+  NewIdentity,
+  Switched,
+  TermsVersion,
+  User,
+} from './schemas.ts'
 
 const tags = ['accounts']
 const OneIdentity = z.strictObject({ identityId: z.uuid() })
@@ -39,6 +47,22 @@ const changeMe = route({
     ),
   })),
   responses: { 200: json(Me, 'The changed profile.') },
+})
+
+const acceptTerms = route({
+  ...mine,
+  tags,
+  operationId: 'accept_terms',
+  method: 'post',
+  path: '/me/terms',
+  summary: 'Accept the present terms',
+  description:
+    'Send the `version` of `terms` of `GET /meta/app` that the person has read. From `requiredFrom` on ' +
+    'publishing, opening conversations, messages and reviews are 403 `terms_not_accepted` without. ' +
+    'Again is the same.',
+  errors: ['terms_outdated'],
+  request: body(z.strictObject({ version: TermsVersion.describe('The one that was read.') })),
+  responses: { 204: { description: 'Accepted.' } },
 })
 
 const money = z.enum(['refund', 'give_up']).optional().describe(
@@ -168,6 +192,10 @@ export const accounts = area()
     changeMe,
     async (c) => send(c, await call(c, 'update_me', { fields: c.req.valid('json') })),
   )
+  .openapi(acceptTerms, async (c) => {
+    await call(c, 'accept_terms', c.req.valid('json'))
+    return sendNothing(c)
+  })
   .openapi(deleteMe, async (c) => {
     const given = c.req.valid('json')
     const user = await callerAsUser(c)

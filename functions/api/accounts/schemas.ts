@@ -7,6 +7,8 @@ const emailProven = z.boolean().describe(
   'Whether a code or a provider has proven who owns the email.',
 )
 
+export const TermsVersion = z.string().regex(/^[!-~]{1,40}$/).openapi({ example: '2026-12' })
+
 export const User = z
   .object({
     id: z.uuid(),
@@ -19,6 +21,9 @@ export const User = z
     providers: z.array(z.enum(['apple', 'google'])).describe('Who can sign this account in.'),
     avatarUrl: Picture,
     language: z.enum(['ar', 'en']).describe('The language of codes, mails and pushes.'),
+    termsVersion: TermsVersion.nullable().describe(
+      'The terms that the person last accepted; compare `terms` of `GET /meta/app`. null: none.',
+    ),
     createdAt: Time,
   })
   .openapi('User', { description: 'An account, as its owner sees it.' })

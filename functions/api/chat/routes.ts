@@ -40,6 +40,7 @@ const create = route({
     'that has ended or takes no chat is 409. At most 60 new ones a day that the other side has not ' +
     'answered, 10 without a proven phone or email.',
   errors: [
+    'terms_not_accepted',
     'property_not_found',
     'identity_not_found',
     'blocked',
@@ -186,7 +187,14 @@ const sendMessage = route({
   description:
     'Make a new `clientMessageId` for each message and send it again with every try: a message ' +
     'is stored once. At most 60 a minute.',
-  errors: ['conversation_not_found', 'blocked', 'message_empty', 'not_found', 'property_not_found'],
+  errors: [
+    'terms_not_accepted',
+    'conversation_not_found',
+    'blocked',
+    'message_empty',
+    'not_found',
+    'property_not_found',
+  ],
   idempotent: true,
   request: { params: OneConversation, ...body(NewMessage) },
   responses: {

@@ -18,7 +18,7 @@ const actions: Action[] = [
     description:
       'What publishing needs stands at `POST /properties`. At most 60 an hour, or as many as ' +
       'the plan allows, together with resume and renew.',
-    errors: ['price_required', 'contact_missing', 'quota_exceeded'],
+    errors: ['terms_not_accepted', 'price_required', 'contact_missing', 'quota_exceeded'],
   },
   {
     path: 'pause',
@@ -31,14 +31,14 @@ const actions: Action[] = [
     operationId: 'resume_property',
     summary: 'Resume my paused listing',
     description: 'Shows it again for the time that it had left.',
-    errors: ['contact_missing', 'quota_exceeded'],
+    errors: ['terms_not_accepted', 'contact_missing', 'quota_exceeded'],
   },
   {
     path: 'renew',
     operationId: 'renew_property',
     summary: 'Renew my listing that expired within 90 days',
     description: 'Shows it for a new period of the plan. It keeps its place among the newest.',
-    errors: ['contact_missing', 'quota_exceeded'],
+    errors: ['terms_not_accepted', 'contact_missing', 'quota_exceeded'],
   },
   {
     path: 'archive',
@@ -110,7 +110,7 @@ const contact = route({
     'conversation. Counts as a lead of the owner. At most 30 numbers a day; a new conversation counts ' +
     'as at `POST /conversations`. What the owner does not offer is refused before it counts, with ' +
     'what is offered in `allowed`. Refused where one has blocked the other.',
-  errors: ['property_not_found', 'property_state_conflict', 'blocked'],
+  errors: ['terms_not_accepted', 'property_not_found', 'property_state_conflict', 'blocked'],
   idempotent: true,
   request: {
     params: OneProperty,

@@ -54,6 +54,7 @@ const create = route({
     'no number, where `allowChat` is off); and room in the plan (402 `quota_exceeded` with `limit` and `used`). ' +
     'Where administrators review listings it is `pending_review` first. At most 300 an hour.',
   errors: [
+    'terms_not_accepted',
     'price_required',
     'contact_missing',
     'field_not_for_type',

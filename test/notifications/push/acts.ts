@@ -25,6 +25,7 @@ import {
 } from '../../support/notifications.ts'
 import { givePlan } from '../../support/plans.ts'
 import { claims, token } from '../../support/social-issuer.ts'
+import { tellOfTerms } from '../../support/terms.ts'
 import { fcm, sara, sendPushes } from './process.ts'
 
 /** What somebody does, or the clock, of which Sara is told, and with how many pushes. */
@@ -225,6 +226,14 @@ const acts: Act[] = [
       const expiresAt = new Date(Date.now() + 2 * 86_400_000)
       await insertListing(sara.identityId, { expires_at: expiresAt })
       await drain('warn_expiring_listings')
+    },
+  },
+  {
+    kind: 'terms_new',
+    what: 'new terms',
+    does: async () => {
+      await tellOfTerms(sara)
+      await drain('notify_of_terms')
     },
   },
   {

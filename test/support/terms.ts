@@ -1,0 +1,73 @@
+/** Terms that people accept: one setting for everybody, so only what runs alone changes it. */
+import type pg from 'pg'
+import { database, type Person } from './client.ts'
+
+export type Terms = { version: string; url: string; requiredFrom: string }
+
+/** A day in Kuwait, as an administrator types it. */
+export const dayIn = (days: number) =>
+  new Date(Date.now() + (days * 24 + 3) * 3_600_000).toISOString().slice(0, 10)
+
+export const terms = (version: string, days = 20): Terms => ({
+  version,
+  url: `https://market.example/terms/${version}`,
+  requiredFrom: dayIn(days),
+})
+
+async function inTransaction(work: (client: pg.PoolClient) => Promise<unknown>) {
+  const client = await database().connect()
+  try {
+    await client.query('begin')
+    await work(client)
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  } finally {
+    client.release()
+  }
+}
+
+const write = (client: pg.PoolClient, value: Terms | null) =>
+  client.query(`update private.settings set value = $1 where name = 'terms'`, [
+    JSON.stringify(value),
+  ])
+
+/** As if the event of new terms were so old that of all people only these were there by then. */
+async function onlyTo(client: pg.PoolClient, people: Person[]) {
+  await client.query(
+    `update public.accounts set created_at = now() - interval '30 hours' where id = any ($1)`,
+    [people.map(({ id }) => id)],
+  )
+  await client.query(
+    `update private.notification_events set created_at = now() - interval '20 hours'
+     where kind = 'terms_new'`,
+  )
+}
+
+/** Sets terms as in Studio; of all people these alone are told. */
+export const announce = (value: Terms | null, ...people: Person[]) =>
+  inTransaction(async (client) => {
+    await client.query(`set local edits.by = ''`)
+    await write(client, value)
+    await client.query(`set local edits.by = 'tests'`)
+    await onlyTo(client, people)
+  })
+
+/** As if the day had come from which on the present terms are required. */
+export const requireTerms = (value: Terms) =>
+  inTransaction(async (client) => {
+    await client.query('alter table private.settings disable trigger settings_are_understood')
+    await write(client, { ...value, requiredFrom: dayIn(0) })
+    await client.query('alter table private.settings enable trigger settings_are_understood')
+  })
+
+/** The event that new terms leave, for one person, while there are none. */
+export const tellOfTerms = (person: Person) =>
+  inTransaction(async (client) => {
+    await client.query(
+      `insert into private.notification_events (kind, details) values ('terms_new', $1)`,
+      [JSON.stringify(terms('told'))],
+    )
+    await onlyTo(client, [person])
+  })
