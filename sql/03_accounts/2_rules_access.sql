@@ -121,7 +121,8 @@ as $$
 declare
   present constant text := (select terms.version from private.terms() as terms);
 begin
-  return case when version is distinct from present then jsonb_build_object('version', present) end;
+  return case when version is distinct from present
+    then jsonb_strip_nulls(jsonb_build_object('version', present)) end;
 end
 $$;
 comment on function private.outdated_terms is
