@@ -31,7 +31,9 @@ const mayImport: Record<string, string[]> = {
   // It runs the gateway, and answers as early as the facade's own process does.
   'local/functions': ['functions/chat', 'functions/api/http', ...base],
   'local/proxy': ['local/auth', 'local/storage', 'local/functions', 'local/docs', ...base],
+  'local/demo': ['local/storage', 'local/config'],
   'local/stack': [
+    'local/demo',
     'local/proxy',
     'local/auth',
     'local/storage',

@@ -3,7 +3,7 @@
 --
 -- All of it is invented, and the same at every run but for the times, which are counted back from
 -- now. It is for a project without accounts; on any other it does nothing and says so. Everybody's
--- password is Diwaniya-2026; who signs in how is in local/stack/demo-accounts.json.
+-- password is Diwaniya-2026; who signs in how is in local/demo/accounts.json.
 
 do $seed$
 declare

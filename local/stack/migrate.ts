@@ -5,6 +5,7 @@ import { UserError } from '../config/user-error.ts'
 import { errorLines, remoteFlag, retryOnLockTimeout, supabase } from '../schema/cli.ts'
 import { root } from '../config/settings.ts'
 import type { Stack } from '../config/stack.ts'
+import { storeDemoFiles } from '../demo/files.ts'
 
 type Say = (line: string) => void
 
@@ -89,43 +90,49 @@ async function setRates(client: pg.Client, stack: Stack, say: Say) {
   say('limits are back')
 }
 
+const seeds = ['seed.sql', 'seed_life.sql'].map((name) => join(root, 'supabase', name))
+
 /** Demo data, once in the life of a database: a start with SEED=none counts too. */
 async function seed(client: pg.Client, stack: Stack, say: Say) {
-  const file = join(root, 'supabase', 'seed.sql')
-  if (projectVersions().length === 0 || !existsSync(file)) return
+  if (projectVersions().length === 0 || !seeds.every(existsSync)) return
   // The table in which the official CLI records the same.
   const name = 'supabase_migrations.seed_files'
   if (await exists(client, name)) {
     const { rowCount } = await client.query(`select from ${name}`)
     if (rowCount! > 0) return
   }
-  const text = stack.seed === 'demo' ? readFileSync(file, 'utf8') : ''
+  const demo = stack.seed === 'demo'
   try {
     await asPostgres(
       client,
       `create table if not exists ${name} (path text primary key, hash text not null);
-       ${text};
+       ${demo ? seeds.map((file) => readFileSync(file, 'utf8')).join(';') : ''};
        insert into ${name} (path, hash) values ('supabase/seed.sql', '${stack.seed}');`,
+      async () => {
+        // Files are put where the stand-in for Storage keeps them; the real one has places of its own.
+        if (demo && !stack.realStorage) await storeDemoFiles(client, stack)
+      },
     )
   } catch (error) {
     const { message, where = '' } = error as Error & { where?: string }
     throw new UserError(
       `The demo data could not be loaded, and nothing of it was kept: ${message} (${where}). Fix ` +
-        'supabase/seed.sql, or start with SEED=none.',
+        'supabase/seed.sql or seed_life.sql, or start with SEED=none.',
     )
   }
-  if (text) say('demo data loaded')
+  if (demo) say('demo data loaded')
 }
 
 /** In one transaction, with the rights that migrations have. */
-async function asPostgres(client: pg.Client, sql: string) {
+async function asPostgres(client: pg.Client, sql: string, andThen = async () => {}) {
   try {
     await client.query(
       `begin; set local role postgres; set local statement_timeout = 0;
        set local search_path = "$user", public, extensions;
-       ${sql}
-       ; commit`,
+       ${sql}`,
     )
+    await andThen()
+    await client.query('commit')
   } catch (error) {
     await client.query('rollback')
     throw error

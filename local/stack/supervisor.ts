@@ -238,9 +238,9 @@ function printSummary(stack: Stack) {
   console.log('\n  Ctrl-C stops everything; the data stays. "npm run reset" starts over.')
 }
 
-/** The accounts of the demo data, as local/stack/demo-accounts.json names them. */
+/** The accounts of the demo data, as local/demo/accounts.json names them. */
 function demoAccounts(stack: Stack): string[] {
-  const file = new URL('./demo-accounts.json', import.meta.url)
+  const file = new URL('../demo/accounts.json', import.meta.url)
   if (stack.seed !== 'demo' || !existsSync(file)) return []
   const accounts: { identifier: string; password: string; note?: string }[] = JSON.parse(
     readFileSync(file, 'utf8'),

@@ -3,7 +3,7 @@
 // has its whole file, even after a crash; a file without a row is removed at the next start.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { tooLarge } from './errors.ts'
@@ -20,7 +20,10 @@ export function openFiles(dataDir: string) {
   const pathOf = (version: string) => join(root, version.slice(0, 2), version)
 
   /** Writes a stream to disk, up to a limit. */
-  async function store(content: AsyncIterable<Uint8Array>, limit: number): Promise<Stored> {
+  async function store(
+    content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    limit: number,
+  ): Promise<Stored> {
     await ready
     const version = crypto.randomUUID()
     const temporary = join(incoming, version)
@@ -44,6 +47,14 @@ export function openFiles(dataDir: string) {
       throw error
     }
     return { version, size, etag: `"${hash.digest('hex')}"` }
+  }
+
+  /** The same content once more, at no cost worth mentioning; a crash may lose it. */
+  async function repeat({ version, ...rest }: Stored): Promise<Stored> {
+    const other = crypto.randomUUID()
+    await mkdir(join(root, other.slice(0, 2)), { recursive: true })
+    await copyFile(pathOf(version), pathOf(other))
+    return { version: other, ...rest }
   }
 
   const remove = (versions: string[]) =>
@@ -75,6 +86,7 @@ export function openFiles(dataDir: string) {
 
   return {
     store,
+    repeat,
     remove,
     purge,
     read: (version: string, range?: { start: number; end: number }) =>

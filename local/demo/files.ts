@@ -1,0 +1,184 @@
+/**
+ * The files of the demo data: pictures of listings, avatars, logos, and the papers of those who wait
+ * to be verified. They lie in the stand-in for Storage, with the rows that an upload makes.
+ */
+import { createHash } from 'node:crypto'
+import type pg from 'pg'
+import type { Stack } from '../config/stack.ts'
+import { openFiles, type Stored } from '../storage/files.ts'
+import { interior, logo, paper, portrait } from './pictures.ts'
+import { exterior, height, width } from './scenes.ts'
+
+type Bucket = 'listings' | 'avatars' | 'documents'
+type File = {
+  bucket: Bucket
+  identity: string
+  account: string
+  content: Buffer
+  use?: string
+  property?: string
+  position?: number
+}
+
+/** An id that follows from a name, as pg_temp.demo_id of seed.sql. */
+function demoId(name: string): string {
+  const hex = createHash('md5').update(`demo ${name}`).digest('hex').split('')
+  hex[12] = '4'
+  hex[16] = '8'
+  return hex.join('').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+/** A number that follows from an id. */
+const numberOf = (id: string) => parseInt(id.slice(0, 8), 16)
+
+/** Draws each of a few pictures once, however many take it. */
+function drawing<T extends unknown[]>(draw: (...args: T) => Buffer) {
+  const drawn = new Map<string, Buffer>()
+  return (...args: T): Buffer => {
+    const key = args.join(' ')
+    const picture = drawn.get(key) ?? draw(...args)
+    drawn.set(key, picture)
+    return picture
+  }
+}
+const outside = drawing(exterior)
+const inside = drawing(interior)
+
+/** In the transaction in which the demo data is loaded. */
+export async function storeDemoFiles(client: pg.Client, stack: Stack): Promise<void> {
+  await client.query('select private.set_files_url($1)', [
+    `${stack.publicUrl}/storage/v1/object/public`,
+  ])
+  const wanted = [
+    ...await picturesOfListings(client),
+    ...await picturesOfPeople(client),
+    ...await papers(client),
+  ]
+  await insert(client, await store(wanted, stack.dataDir))
+}
+
+const withRooms = ['apartment', 'floor', 'house', 'villa', 'gov_house', 'chalet', 'studio', 'annex']
+
+async function picturesOfListings(client: pg.Client): Promise<File[]> {
+  const { rows } = await client.query<
+    { id: string; kind: string; identity: string; account: string }
+  >(
+    `select properties.id, kind, identities.id as identity, identities.account_id as account
+     from public.properties join public.identities on identities.id = owner_identity_id
+     where properties.status not in ('expired', 'archived') order by properties.id`,
+  )
+  return rows.flatMap(({ id, kind, identity, account }) => {
+    const number = numberOf(id)
+    // One in eight has none, as in life.
+    const count = number % 8 === 0 ? 0 : number % 3 === 0 ? 3 : 1
+    return Array.from({ length: count }, (_, position): File => {
+      const content = position === 0 || !withRooms.includes(kind)
+        ? outside(kind, (number + position) % 12)
+        : inside((number + position) % 16)
+      return {
+        bucket: 'listings',
+        identity,
+        account,
+        content,
+        use: 'listing',
+        property: id,
+        position,
+      }
+    })
+  })
+}
+
+async function picturesOfPeople(client: pg.Client): Promise<File[]> {
+  const { rows } = await client.query<{ identity: string; account: string; type: string }>(
+    `select id as identity, account_id as account, type from public.identities
+     where type <> 'individual' or right(id::text, 1) < '8' order by id`,
+  )
+  return rows.map(({ identity, account, type }): File => {
+    const isPerson = type === 'individual'
+    const content = (isPerson ? portrait : logo)(numberOf(identity))
+    return { bucket: 'avatars', identity, account, content, use: isPerson ? 'avatar' : 'logo' }
+  })
+}
+
+async function papers(client: pg.Client): Promise<File[]> {
+  const { rows } = await client.query<{ identity: string; account: string }>(
+    `select id as identity, account_id as account from public.identities
+     where status = 'pending_verification' order by id`,
+  )
+  return rows.flatMap(({ identity, account }) =>
+    [0, 1].map((page): File => (
+      { bucket: 'documents', identity, account, content: paper(page), position: page }
+    ))
+  )
+}
+
+/** What the database is told of a stored file. */
+type Row = Omit<File, 'content'> & {
+  id: string
+  name: string
+  version: string
+  bytes: number
+  sha256: string
+  metadata: object
+}
+
+async function store(files: File[], dataDir: string): Promise<Row[]> {
+  const storage = openFiles(dataDir)
+  // Many listings show the same picture: each has a file of its own, only the first is written out.
+  const first = new Map<Buffer, Promise<Stored>>()
+  return await Promise.all(files.map(async ({ content, ...file }): Promise<Row> => {
+    const known = first.get(content)
+    const storing = known?.then(storage.repeat) ?? storage.store([content], Infinity)
+    if (!known) first.set(content, storing)
+    const { version, size, etag } = await storing
+    const id = demoId(`file of ${file.property ?? file.identity} ${file.position ?? 0}`)
+    const metadata = {
+      eTag: etag,
+      size,
+      mimetype: 'image/png',
+      cacheControl: file.bucket === 'documents' ? 'no-store' : 'max-age=86400',
+      lastModified: new Date().toISOString(),
+      contentLength: size,
+      httpStatusCode: 200,
+    }
+    const sha256 = createHash('sha256').update(content).digest('hex')
+    const name = `${file.identity}/${id}.png`
+    return { ...file, id, name, version, bytes: size, sha256, metadata }
+  }))
+}
+
+const side = ({ bucket }: Row) => bucket === 'avatars' ? [160, 160] : [width, height]
+
+async function insert(client: pg.Client, rows: Row[]) {
+  const given = rows.map((row) => ({ ...row, width: side(row)[0], height: side(row)[1] }))
+  await client.query(`set local edits.by = 'local'`)
+  await client.query(
+    `create temporary table demo_files on commit drop as
+     select * from jsonb_to_recordset($1) as files (
+       bucket text, identity uuid, account uuid, use text, property uuid, position integer, id uuid,
+       name text, version text, bytes integer, sha256 text, metadata jsonb, width integer,
+       height integer
+     )`,
+    [JSON.stringify(given)],
+  )
+  await client.query(
+    `insert into storage.objects (bucket_id, name, metadata, user_metadata, version)
+     select bucket, name, metadata, jsonb_build_object(
+       'width', width, 'height', height, 'orientation', 1, 'sha256', sha256), version
+     from demo_files;
+     insert into public.media (id, account_id, identity_id, bucket, name, width, height, orientation,
+       bytes, sha256, use, property_id, position)
+     select id, account, identity, bucket, name, width, height, 1, bytes, sha256, use, property,
+       position
+     from demo_files where bucket <> 'documents';
+     insert into public.documents (id, account_id, identity_id, name, file, type, bytes, sha256)
+     select id, account, identity, 'الترخيص التجاري.png', name, 'image/png', bytes, sha256
+     from demo_files where bucket = 'documents';
+     update public.individual_profiles set avatar_url = private.media_url(bucket, name)
+     from demo_files where use = 'avatar' and account = account_id;
+     update public.organisations set logo_url = private.media_url(bucket, name)
+     from demo_files where use = 'logo' and identity = identity_id;
+     update public.identities set avatar_url = private.media_url(bucket, demo_files.name)
+     from demo_files where use in ('avatar', 'logo') and identity = identities.id`,
+  )
+}
