@@ -1,0 +1,70 @@
+// The search box. What is typed goes out as it is; what the service read in it (`understood.found`)
+// comes back as chips. Who takes one away asks for the other chips, as filters, and for the words that
+// were not read.
+import type { Schemas } from 'kuwait-property-client'
+import type { Page } from '../main.ts'
+import { client } from '../service.ts'
+import { cardOf, explain, fill, html, number, submit } from '../ui.ts'
+
+const examples = ['شقة للإيجار في السالمية', 'بيت للبيع ٤٠٠ متر', 'شاليه مع مسبح', 'مكتب أقل من ٥٠٠ دينار']
+
+export const searchPage: Page = async (into, signal) => {
+  let taken: Schemas['UnderstoodItem'][] = [] // chips that have become filters
+  const box = html`<input type="search" enterkeyhint="search" aria-label="البحث"
+    placeholder="مثلاً: شقة للإيجار في السالمية ٣ غرف">` as HTMLInputElement
+  const chips = html`<div class="chips"></div>`
+  const heading = html`<h2></h2>`
+  const results = html`<div class="cards"></div>`
+  const search = async (text: string) => {
+    box.value = text
+    taken = []
+    await run()
+  }
+  into.append(
+    html`<form class="search" @submit=${submit(() => search(box.value))}>${box}<button>بحث</button></form>`,
+    chips, heading, results,
+  )
+
+  async function run() {
+    const q = box.value.trim()
+    const filters: object = Object.fromEntries(taken.map(({ field, value }) => [field, value]))
+    const query = { ...filters, ...q && { q } }
+    const pages = client.list('/search', { query: { ...query, limit: 12 }, signal }).pages()
+    const first = (await pages.next()).value
+    drawChips(first.understood)
+    results.replaceChildren()
+    heading.textContent = ''
+    let index = 0
+    await fill(results, pages, async (card) => {
+      const drawn = await cardOf(card)
+      // From there on they only resemble what was asked.
+      drawn.classList.toggle('similar', index++ >= (first.similarFrom ?? Infinity))
+      return drawn
+    }, whyNone(first.understood), first)
+    const { count, capped } = await client.get('/search/count', { query, signal })
+    if (count !== null) heading.textContent = `الإعلانات: ${capped ? 'أكثر من ' : ''}${number(count)}`
+  }
+
+  function drawChips(understood: Schemas['Understood']) {
+    const all = [...taken, ...understood?.found ?? []]
+    const ignored = understood?.ignored ?? []
+    chips.replaceChildren(
+      ...all.map((chip) => html`<button class="chip" data-field="${chip.field}" @click=${() => {
+        if (understood) box.value = understood.words.join(' ')
+        taken = all.filter((other) => other !== chip)
+        run().catch(explain)
+      }}>${chip.text} <b>×</b></button>`),
+      ...ignored.length ? [html`<small>لم يُستخدم: ${ignored.join('، ')}</small>`] : [],
+      ...all.length || box.value ? [] : examples.map((text) =>
+        html`<button class="try" @click=${() => void search(text).catch(explain)}>${text}</button>`),
+    )
+  }
+  await run()
+}
+
+/** Where a page is empty, the service says why. */
+function whyNone(understood: Schemas['Understood']): string {
+  if (understood?.strategy) return 'هذا النوع من الإعلانات في قسم آخر من التطبيق'
+  if (understood?.conflicts.length) return 'ما كتبته لا يتفق مع ما اخترته: احذف أحدهما'
+  return 'لا توجد إعلانات مطابقة'
+}

@@ -1,0 +1,18 @@
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vite'
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+// An app installs the package (`npm run client:pack`); here it is taken from its source.
+const client = here('../../client/src')
+
+export default defineConfig({
+  root: here('.'),
+  // A port that the local stack lets in; elsewhere CORS_ORIGINS has it.
+  server: { port: 5173, strictPort: true, fs: { allow: [here('../..')] } },
+  resolve: {
+    alias: {
+      'kuwait-property-client/chat': `${client}/chat/index.ts`,
+      'kuwait-property-client': `${client}/index.ts`,
+    },
+  },
+})
