@@ -21,16 +21,25 @@ const guides = {
   'settings.html': ['Settings', 'docs/settings.md'],
 } as const
 
-/** The areas of the contract, which its own page leads to. */
-const areas = readdirSync(join(root, 'docs/contract')).map((file) => basename(file, '.md'))
+/** The areas of the contract and the pages for apps, to which pages of their own lead. */
+const namesIn = (folder: string) =>
+  readdirSync(join(root, folder)).map((file) => basename(file, '.md'))
 
 /** Every page by the name that it has on the site. */
 const pages: Record<string, readonly [title: string, path: string]> = {
   ...guides,
-  ...Object.fromEntries(areas.map((area) => [
-    `contract-${area}.html`,
-    [`Contract: ${area}`, `docs/contract/${area}.md`],
-  ])),
+  ...Object.fromEntries(
+    namesIn('docs/contract').map((area) => [
+      `contract-${area}.html`,
+      [`Contract: ${area}`, `docs/contract/${area}.md`],
+    ]),
+  ),
+  ...Object.fromEntries(
+    namesIn('docs/apps').map((page) => [
+      `apps-${page}.html`,
+      [`Apps: ${page}`, `docs/apps/${page}.md`],
+    ]),
+  ),
 }
 
 const reference = 'reference.html'

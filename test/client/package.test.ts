@@ -1,7 +1,7 @@
 // What `npm pack` gives, installed into an empty project: its types, its size, and the first day of
 // two people with it in Node and in Chromium.
 import { randomUUID } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { build } from 'rolldown'
@@ -159,6 +159,45 @@ test.runIf(hasSandbox)('docs/apps.md: so does the TypeScript', async () => {
   expect(said).toContain('100 %\n')
   expect(said).toContain('signed out\n')
   expect(said.trim().split('\n').at(-1)).toBe('paid false')
+})
+
+test('docs/apps/: every sample in TypeScript is right, and does what it says', async () => {
+  const folder = new URL('../../docs/apps/', import.meta.url)
+  const samples = readdirSync(folder).flatMap((name) => {
+    const blocks = readFileSync(new URL(name, folder), 'utf8').matchAll(/^```ts\n(.*?)^```/gms)
+    return [...blocks].map(([, text], index) => [`${name.replace('.md', '')}-${index}.ts`, text!])
+  }) as [string, string][]
+  for (const [name, text] of samples) writeFileSync(installed.path(name), text)
+  expect(await installed.complaints(...samples.map(([name]) => name))).toBe('')
+
+  const [person, other] = [await signUp(), await signUp()]
+  const { body: conversation } = await person.post('/conversations', {
+    identityId: other.identityId,
+  })
+  writeFileSync(installed.path('photo.jpg'), pictures[0]!)
+  writeFileSync(
+    installed.path('lent-samples.ts'),
+    `import { createClient } from 'kuwait-property-client'
+    import { readFileSync } from 'node:fs'
+    const client = createClient({ url: '${projectUrl}' })
+    await client.auth.signIn(${
+      JSON.stringify({ identifier: person.identifier, password: person.password })
+    })
+    Object.assign(globalThis, {
+      client,
+      conversationId: '${conversation.id}',
+      photo: new Blob([readFileSync('photo.jpg')]),
+    })`,
+  )
+  const said: string[] = []
+  for (const [name] of samples) {
+    said.push(await installed.run(process.execPath, '--import', './lent-samples.ts', name))
+  }
+  expect(said.join('')).toBe(
+    'said property_not_found true\nsent image true\n',
+  )
+  const { body: { items } } = await other.get(`/conversations/${conversation.id}/messages`)
+  expect(items).toMatchObject([{ type: 'image', body: 'واجهة البيت' }])
 })
 
 test.runIf(hasSandbox && hasBrowser)('the first day in Chromium', async () => {
