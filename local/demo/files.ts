@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import type { Stack } from '../config/stack.ts'
-import { openFiles, type Stored } from '../storage/files.ts'
+import { openFiles } from '../storage/files.ts'
 import { interior, logo, paper, portrait } from './pictures.ts'
 import { exterior, height, width } from './scenes.ts'
 
@@ -54,7 +54,7 @@ export async function storeDemoFiles(client: pg.Client, stack: Stack): Promise<v
     ...await picturesOfPeople(client),
     ...await papers(client),
   ]
-  await insert(client, await store(wanted, stack.dataDir))
+  await insert(client, store(wanted, stack.dataDir))
 }
 
 const withRooms = ['apartment', 'floor', 'house', 'villa', 'gov_house', 'chalet', 'studio', 'annex']
@@ -73,7 +73,7 @@ async function picturesOfListings(client: pg.Client): Promise<File[]> {
     const count = number % 8 === 0 ? 0 : number % 3 === 0 ? 3 : 1
     return Array.from({ length: count }, (_, position): File => {
       const content = position === 0 || !withRooms.includes(kind)
-        ? outside(kind, (number + position) % 12)
+        ? outside(kind, (number + position) % 8)
         : inside((number + position) % 16)
       return {
         bucket: 'listings',
@@ -122,15 +122,10 @@ type Row = Omit<File, 'content'> & {
   metadata: object
 }
 
-async function store(files: File[], dataDir: string): Promise<Row[]> {
+function store(files: File[], dataDir: string): Row[] {
   const storage = openFiles(dataDir)
-  // Many listings show the same picture: each has a file of its own, only the first is written out.
-  const first = new Map<Buffer, Promise<Stored>>()
-  return await Promise.all(files.map(async ({ content, ...file }): Promise<Row> => {
-    const known = first.get(content)
-    const storing = known?.then(storage.repeat) ?? storage.store([content], Infinity)
-    if (!known) first.set(content, storing)
-    const { version, size, etag } = await storing
+  return files.map(({ content, ...file }): Row => {
+    const { version, size, etag } = storage.put(content)
     const id = demoId(`file of ${file.property ?? file.identity} ${file.position ?? 0}`)
     const metadata = {
       eTag: etag,
@@ -144,7 +139,7 @@ async function store(files: File[], dataDir: string): Promise<Row[]> {
     const sha256 = createHash('sha256').update(content).digest('hex')
     const name = `${file.identity}/${id}.png`
     return { ...file, id, name, version, bytes: size, sha256, metadata }
-  }))
+  })
 }
 
 const side = ({ bucket }: Row) => bucket === 'avatars' ? [160, 160] : [width, height]

@@ -2,8 +2,8 @@
 // is written to a temporary place and renamed, and only then may a row refer to it. So a row always
 // has its whole file, even after a crash; a file without a row is removed at the next start.
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { createReadStream, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { tooLarge } from './errors.ts'
@@ -20,10 +20,7 @@ export function openFiles(dataDir: string) {
   const pathOf = (version: string) => join(root, version.slice(0, 2), version)
 
   /** Writes a stream to disk, up to a limit. */
-  async function store(
-    content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-    limit: number,
-  ): Promise<Stored> {
+  async function store(content: AsyncIterable<Uint8Array>, limit: number): Promise<Stored> {
     await ready
     const version = crypto.randomUUID()
     const temporary = join(incoming, version)
@@ -49,12 +46,13 @@ export function openFiles(dataDir: string) {
     return { version, size, etag: `"${hash.digest('hex')}"` }
   }
 
-  /** The same content once more, at no cost worth mentioning; a crash may lose it. */
-  async function repeat({ version, ...rest }: Stored): Promise<Stored> {
-    const other = crypto.randomUUID()
-    await mkdir(join(root, other.slice(0, 2)), { recursive: true })
-    await copyFile(pathOf(version), pathOf(other))
-    return { version: other, ...rest }
+  /** Writes what is whole already, and waits for no disk: thousands take a moment, a crash may lose them. */
+  function put(content: Buffer): Stored {
+    const version = crypto.randomUUID()
+    mkdirSync(join(root, version.slice(0, 2)), { recursive: true })
+    writeFileSync(pathOf(version), content)
+    const hash = createHash('md5').update(content).digest('hex')
+    return { version, size: content.length, etag: `"${hash}"` }
   }
 
   const remove = (versions: string[]) =>
@@ -86,7 +84,7 @@ export function openFiles(dataDir: string) {
 
   return {
     store,
-    repeat,
+    put,
     remove,
     purge,
     read: (version: string, range?: { start: number; end: number }) =>
