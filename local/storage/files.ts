@@ -2,7 +2,7 @@
 // is written to a temporary place and renamed, and only then may a row refer to it. So a row always
 // has its whole file, even after a crash; a file without a row is removed at the next start.
 import { createHash } from 'node:crypto'
-import { createReadStream, mkdirSync, writeFileSync } from 'node:fs'
+import { createReadStream, linkSync, mkdirSync, writeFileSync } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
@@ -46,11 +46,17 @@ export function openFiles(dataDir: string) {
     return { version, size, etag: `"${hash.digest('hex')}"` }
   }
 
+  const written = new Map<Buffer, string>()
+
   /** Writes what is whole already, and waits for no disk: thousands take a moment, a crash may lose them. */
   function put(content: Buffer): Stored {
     const version = crypto.randomUUID()
     mkdirSync(join(root, version.slice(0, 2)), { recursive: true })
-    writeFileSync(pathOf(version), content)
+    // Files never change: what was put before may have another name.
+    const same = written.get(content)
+    if (same) linkSync(pathOf(same), pathOf(version))
+    else writeFileSync(pathOf(version), content)
+    written.set(content, version)
     const hash = createHash('md5').update(content).digest('hex')
     return { version, size: content.length, etag: `"${hash}"` }
   }
