@@ -75,6 +75,7 @@ export type ServerCode =
   | 'blocked'
   | 'review_not_eligible'
   | 'property_not_found'
+  | 'terms_not_accepted'
   | 'session_not_found'
   | 'identity_not_found'
   | 'org_not_found'
@@ -89,6 +90,7 @@ export type ServerCode =
   | 'upload_timeout'
   | 'email_taken'
   | 'phone_taken'
+  | 'terms_outdated'
   | 'change_too_soon'
   | 'last_identifier'
   | 'identity_changed'
@@ -193,10 +195,10 @@ export interface DeclaredCodes {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/auth/register': {
-    post: 'body_not_json' | 'upload_timeout' | 'email_taken' | 'phone_taken' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'password_mismatch' | 'identifier_invalid' | 'password_too_short' | 'password_too_long' | 'otp_resend_too_soon' | 'rate_limited' | 'internal' | 'sms_send_failed' | 'sms_not_configured' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'upload_timeout' | 'email_taken' | 'phone_taken' | 'terms_outdated' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'password_mismatch' | 'identifier_invalid' | 'password_too_short' | 'password_too_long' | 'otp_resend_too_soon' | 'rate_limited' | 'internal' | 'sms_send_failed' | 'sms_not_configured' | 'service_unavailable' | 'timeout'
   }
   '/auth/register/individual': {
-    post: 'body_not_json' | 'upload_timeout' | 'email_taken' | 'phone_taken' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'password_mismatch' | 'identifier_invalid' | 'password_too_short' | 'password_too_long' | 'otp_resend_too_soon' | 'rate_limited' | 'internal' | 'sms_send_failed' | 'sms_not_configured' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'upload_timeout' | 'email_taken' | 'phone_taken' | 'terms_outdated' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'password_mismatch' | 'identifier_invalid' | 'password_too_short' | 'password_too_long' | 'otp_resend_too_soon' | 'rate_limited' | 'internal' | 'sms_send_failed' | 'sms_not_configured' | 'service_unavailable' | 'timeout'
   }
   '/auth/register/verify-otp': {
     post: 'body_not_json' | 'invalid_credentials' | 'upload_timeout' | 'phone_taken' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'identifier_invalid' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -254,6 +256,9 @@ export interface DeclaredCodes {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
+  '/auth/me/terms': {
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'terms_outdated' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
   '/auth/me/delete': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'account_has_obligations' | 'last_admin' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
@@ -286,7 +291,7 @@ export interface DeclaredCodes {
     delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/conversations': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'blocked' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/conversations/{id}': {
@@ -295,7 +300,7 @@ export interface DeclaredCodes {
   }
   '/conversations/{id}/messages': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'blocked' | 'conversation_not_found' | 'not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'conversation_not_found' | 'not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/conversations/{id}/read': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -419,14 +424,14 @@ export interface DeclaredCodes {
   }
   '/reviews': {
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'review_not_eligible' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'review_exists' | 'body_too_large' | 'content_type_unsupported' | 'review_self' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'review_not_eligible' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'review_exists' | 'body_too_large' | 'content_type_unsupported' | 'review_self' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/reviews/{id}': {
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'review_edit_closed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'review_edit_closed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
     delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/reviews/{id}/reply': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'review_edit_closed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'review_edit_closed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/search/advanced': {
     post: 'body_not_json' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'range_invalid' | 'validation_failed' | 'filter_unknown' | 'search_strategy_unknown' | 'cursor_invalid' | 'bbox_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -494,7 +499,7 @@ export interface DeclaredCodes {
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'field_not_for_type' | 'area_invalid' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'field_not_for_type' | 'area_invalid' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/mine': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -511,23 +516,23 @@ export interface DeclaredCodes {
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'property_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/contact': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'blocked' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/auction': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'field_not_for_type' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
     delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'field_not_for_type' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/publish': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/pause': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/resume': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/renew': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/archive': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -1206,6 +1211,26 @@ export interface paths {
          * @description Fields that are left out stay as they are.
          */
         patch: operations["update_me"];
+        trace?: never;
+    };
+    "/auth/me/terms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept the present terms
+         * @description Send the `version` of `terms` of `GET /meta/app` that the person has read. From `requiredFrom` on publishing, opening conversations, messages and reviews are 403 `terms_not_accepted` without. Again is the same.
+         */
+        post: operations["accept_terms"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/auth/me/delete": {
@@ -3436,6 +3461,11 @@ export interface components {
              * @enum {string}
              */
             language: "ar" | "en";
+            /**
+             * @description The terms that the person last accepted; compare `terms` of `GET /meta/app`. null: none.
+             * @example 2026-12
+             */
+            termsVersion: string | null;
             /** Format: date-time */
             createdAt: string;
             /**
@@ -4160,6 +4190,11 @@ export interface components {
             confirmPassword?: string;
             fullName?: string;
             /**
+             * @description The present terms (`GET /meta/app`), where the person has accepted them.
+             * @example 2026-12
+             */
+            termsVersion?: string;
+            /**
              * @description Ends an SMS so that the app on Android, or the page in a browser, is offered the code. Absent, or where that is not configured: a plain one.
              * @enum {string}
              */
@@ -4218,6 +4253,11 @@ export interface components {
              * @enum {string}
              */
             language: "ar" | "en";
+            /**
+             * @description The terms that the person last accepted; compare `terms` of `GET /meta/app`. null: none.
+             * @example 2026-12
+             */
+            termsVersion: string | null;
             /** Format: date-time */
             createdAt: string;
         };
@@ -4255,14 +4295,7 @@ export interface components {
             /** @description What the client said of itself then, its first 200 characters; null: nothing. */
             userAgent: string | null;
             /** @description The device that it registered for pushes; null: none. */
-            device: {
-                /** @description As the app chose it. */
-                deviceId: string;
-                /** @enum {string} */
-                platform: "ios" | "android" | "web";
-                /** @description As the app said; null: it did not. */
-                appVersion: string | null;
-            } | null;
+            device: components["schemas"]["SessionRecordDevice"] | null;
         };
         /** @description A session of a sign-in with Google or Apple. */
         SocialSession: {
@@ -4391,8 +4424,18 @@ export interface components {
                  * @enum {string}
                  */
                 language: "ar" | "en";
+                /**
+                 * @description The terms that the person last accepted; compare `terms` of `GET /meta/app`. null: none.
+                 * @example 2026-12
+                 */
+                termsVersion: string | null;
                 /** Format: date-time */
                 createdAt: string;
+                /**
+                 * Format: date-time
+                 * @description When it accepted these terms; null: none.
+                 */
+                termsAcceptedAt: string | null;
             };
             /** @description Ways to sign in at Auth, with what each said of the person. */
             signInProviders: {
@@ -5712,7 +5755,7 @@ export interface components {
              * @description What happened. New kinds may come.
              * @enum {string}
              */
-            kind: "message_new" | "lead_new" | "favorite_price_drop" | "favorite_unavailable" | "listing_expiring" | "listing_approved" | "listing_rejected" | "listing_suspended" | "listing_restored" | "invoice_paid" | "invoice_failed" | "refund" | "plan_expiring" | "identity_verified" | "identity_rejected" | "identity_suspended" | "identity_restored" | "review_new" | "security_login" | "security_password" | "security_provider" | "security_contact" | "system";
+            kind: "message_new" | "lead_new" | "favorite_price_drop" | "favorite_unavailable" | "listing_expiring" | "listing_approved" | "listing_rejected" | "listing_suspended" | "listing_restored" | "invoice_paid" | "invoice_failed" | "refund" | "plan_expiring" | "identity_verified" | "identity_rejected" | "identity_suspended" | "identity_restored" | "review_new" | "security_login" | "security_password" | "security_provider" | "security_contact" | "terms_new" | "system";
             titleAr: string;
             /** @description One or two sentences in Arabic. */
             bodyAr: string;
@@ -7687,6 +7730,13 @@ export interface components {
              */
             avatarMediaId?: string | null;
         };
+        AcceptTermsBody: {
+            /**
+             * @description The one that was read.
+             * @example 2026-12
+             */
+            version: string;
+        };
         RequestDeletionBody: {
             /** @description The password of the account. */
             password: string;
@@ -8311,6 +8361,15 @@ export interface components {
             /** @description Proven; null without one, and after 180 days. */
             email: string | null;
         };
+        /** @description The device that it registered for pushes; null: none. */
+        SessionRecordDevice: {
+            /** @description As the app chose it. */
+            deviceId: string;
+            /** @enum {string} */
+            platform: "ios" | "android" | "web";
+            /** @description As the app said; null: it did not. */
+            appVersion: string | null;
+        };
         /** @description null: about no listing, or one that is no longer visible. */
         ConversationProperty: {
             /** Format: uuid */
@@ -8364,7 +8423,7 @@ export interface components {
             url: string;
             /**
              * Format: date-time
-             * @description From when on who has not accepted them is refused.
+             * @description From when on who has not accepted them (`POST /auth/me/terms`) neither publishes nor writes.
              */
             requiredFrom: string;
         };
@@ -9104,7 +9163,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9132,7 +9191,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of error messages: English where `en` is preferred, else Arabic.
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
                  * @example en
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -9551,6 +9610,36 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Me"];
                 };
+            };
+        };
+    };
+    accept_terms: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcceptTermsBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
