@@ -15,26 +15,22 @@ declare
   is_similar boolean := false;
 begin
   perform private.require_search(strategy, q, null, given);
-  begin
-    exact := private.exact_query(strategy, given, q, literal);
-    counted := cardinality((private.find_listings(strategy, private.default_sort(strategy),
-      exact.wanted, exact.words, null, null, null, null, 1001)).ids);
-    if counted = 0 and private.search_words(q) <> '{}' then
-      is_similar := (private.page_of_words(strategy, private.default_sort(strategy), given, q,
-        coalesce(literal, false), null, 1)).ids <> '{}';
-    end if;
-  exception
-    when query_canceled then counted := null; -- The caller's time was over.
-  end;
+  exact := private.exact_query(strategy, given, q, literal);
+  counted := cardinality((private.find_listings(strategy, private.default_sort(strategy),
+    exact.wanted, exact.words, null, null, null, null, 1001)).ids);
+  if counted = 0 and private.search_words(q) <> '{}' then
+    is_similar := (private.page_of_words(strategy, private.default_sort(strategy), given, q,
+      coalesce(literal, false), null, 1)).ids <> '{}';
+  end if;
   return jsonb_build_object(
       'count', case when counted > 1000 then 1000 else counted end,
-      'capped', counted is null or counted > 1000)
+      'capped', counted > 1000)
     || case when is_similar then '{"similar": true}' else '{}' end::jsonb;
 end
 $$;
 comment on function private.count_listings is
   'Facade: how many listings private.search has without what is like the words of q: {count, capped}, '
-  'exact up to 1,000; above, 1000 and capped. similar: true beside 0 where that shows some. Where the '
-  'statement''s time limit ends this, count is null, capped. 422 as private.search.';
+  'exact up to 1,000; above, 1000 and capped. similar: true beside 0 where that shows some. 422 as '
+  'private.search.';
 
 grant execute on function private.count_listings to anon, authenticated;
