@@ -164,7 +164,8 @@ values
   ('notification_kind', 'security_password', 'تغيير كلمة المرور', 'Password changed', 20),
   ('notification_kind', 'security_provider', 'تغيير وسيلة الدخول', 'Way to sign in changed', 21),
   ('notification_kind', 'security_contact', 'تغيير رقم أو بريد', 'Phone or email changed', 22),
-  ('notification_kind', 'system', 'من الإدارة', 'From the service', 23),
+  ('notification_kind', 'terms_new', 'شروط وأحكام جديدة', 'New terms', 23),
+  ('notification_kind', 'system', 'من الإدارة', 'From the service', 24),
   ('notification_route', 'conversation', 'المحادثة', 'Conversation', 1),
   ('notification_route', 'leads', 'طلبات التواصل', 'Leads', 2),
   ('notification_route', 'property', 'العقار', 'Listing', 3),
@@ -175,7 +176,8 @@ values
   ('notification_route', 'plan', 'الباقة', 'Plan', 8),
   ('notification_route', 'identity', 'الشركة أو المكتب', 'Identity', 9),
   ('notification_route', 'sessions', 'الأجهزة', 'Sessions', 10),
-  ('notification_route', 'notifications', 'الإشعارات', 'Notifications', 11)
+  ('notification_route', 'terms', 'الشروط والأحكام', 'Terms', 11),
+  ('notification_route', 'notifications', 'الإشعارات', 'Notifications', 12)
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, position = excluded.position;
 

@@ -118,6 +118,7 @@ describe('TERMS-03 once they are required', () => {
   let person: Person
   let other: Person
   let conversationId: string
+  let reviewId: string
   let friends: Conversation[]
   let acts: [name: string, act: () => Promise<Reply>][]
 
@@ -147,6 +148,7 @@ describe('TERMS-03 once they are required', () => {
     expect((await postMessage(person, written.body.id)).status).toBe(201)
     const review = await other.post('/reviews', { identityId: person.identityId, rating: 4 })
     expect(review.status).toBe(201)
+    reviewId = review.body.id
     acts = [
       ['publish', () => person.post(`/properties/${draft.id}/publish`)],
       ['resume', () => person.post(`/properties/${paused}/resume`)],
@@ -159,7 +161,7 @@ describe('TERMS-03 once they are required', () => {
       ['ask by chat', () => person.post(`/properties/${listing}/contact`, { kind: 'chat' })],
       ['write', () => postMessage(person, conversationId)],
       ['review', () => person.post('/reviews', { identityId: other.identityId, rating: 5 })],
-      ['reply', () => person.post(`/reviews/${review.body.id}/reply`, { body: 'شكراً' })],
+      ['reply', () => person.post(`/reviews/${reviewId}/reply`, { body: 'شكراً' })],
     ]
     friends = await Promise.all([startConversation(), startConversation()])
     await announce(present)
@@ -178,6 +180,8 @@ describe('TERMS-03 once they are required', () => {
     const conversations = async () => (await person.get('/conversations')).body.items
     const before = [await listings(), await conversations()]
     for (const [name, act] of acts) expect(await act(), name).toMatchObject(refused)
+    // Before it is asked whose it is.
+    expect(await person.patch(`/reviews/${reviewId}`, { rating: 5 })).toMatchObject(refused)
     expect([await listings(), await conversations()]).toEqual(before)
   })
 

@@ -17,6 +17,7 @@ const unlimited: Record<string, string> = {
   count_listings: 'reads, and is limited by the worker',
   receive_webhook: 'a provider sends again what it was refused',
   receive_webhook_of: 'a provider sends again what it was refused',
+  end_session: 'ends a session, and nobody has more of them than sign-ins',
   logout: 'ends a session, and nobody has more of them than sign-ins',
   refresh: 'a token is taken once, and what is no token is looked at by nobody',
   sign_in_with_google: 'an id token is taken once, from the provider; sessions count as sign-ins',
