@@ -32,8 +32,10 @@ comment on column public.wallet_payouts.email is 'Proven, until it is decided.';
 comment on column public.wallet_payouts.note is
   'The reference of the transfer that paid it out, or why it was written off.';
 create index wallet_payouts_account_idx on public.wallet_payouts (account_id);
-create index wallet_payouts_created_idx on public.wallet_payouts (created_at, id);
-create index wallet_payouts_name_idx on public.wallet_payouts ((coalesce(name, '')), id);
+create index wallet_payouts_created_idx on public.wallet_payouts (created_at, id)
+  where state in ('at_provider', 'open');
+create index wallet_payouts_name_idx on public.wallet_payouts ((coalesce(name, '')), id)
+  where state in ('at_provider', 'open');
 create trigger wallet_payouts_stay
   before delete or truncate on public.wallet_payouts
   for each statement execute function private.refuse_rewriting();

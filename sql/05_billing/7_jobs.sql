@@ -327,7 +327,8 @@ create function private.forget_payouts() returns bigint
 as $$
   select private.for_each('forget_payout', array(
     select wallet_payouts.id::text from public.wallet_payouts
-    where wallet_payouts.created_at < now() - interval '180 days'
+    where wallet_payouts.state in ('at_provider', 'open')
+      and wallet_payouts.created_at < now() - interval '180 days'
       and num_nonnulls(wallet_payouts.name, wallet_payouts.phone, wallet_payouts.email) > 0
       and not private.failed_recently('forget_payout', wallet_payouts.id::text)
     order by wallet_payouts.created_at

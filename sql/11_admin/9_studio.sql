@@ -196,7 +196,7 @@ create view public.admin_payouts with (security_invoker = true) as
     wallet_payouts.account_id,
     wallet_payouts.created_at
   from public.wallet_payouts
-  where wallet_payouts.decided_at is null
+  where wallet_payouts.state in ('at_provider', 'open')
   order by wallet_payouts.created_at, wallet_payouts.id;
 comment on view public.admin_payouts is
   'Money of deleted accounts that is owed, the oldest first, with who is owed it for 180 days. '

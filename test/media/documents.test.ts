@@ -1,10 +1,8 @@
 /** Documents of companies and offices: sent by their owner, read by administrators, by nobody else. */
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { guestStorage, serviceStorage, storageAs, storageRefusal } from '../support/buckets.ts'
-import { auditOf, signUpAdmin } from '../support/admins.ts'
 import {
-  baseUrl,
   database,
   guest,
   type Person,
@@ -12,13 +10,13 @@ import {
   publishableKey,
   signUp,
 } from '../support/client.ts'
+import { readDocument, sendDocument } from '../support/documents.ts'
 import { insertWaitingCompany } from '../support/fixtures.ts'
 import { runJobs } from '../support/jobs.ts'
 import { exifSegment, jpeg, partsIn } from '../support/pictures.ts'
 import { fieldRefusal, refusal } from '../support/problems.ts'
 import { pdf } from '../support/pdf.ts'
 import { download, formOf, postForm, storedFiles, uploadDocuments } from '../support/uploads.ts'
-import { act, byHand, edit, why } from '../admin/studio.ts'
 
 let owner: Person
 let company: string
@@ -30,17 +28,9 @@ beforeEach(async () => {
 const listOf = async (person = owner, identityId = company) =>
   (await person.get(`/auth/identities/${identityId}/documents`)).body.items
 const idsOf = async () => (await listOf()).map(({ id }: { id: string }) => id)
-const read = ({ accessToken }: Person, path: string) =>
-  download(baseUrl + path, { authorization: `Bearer ${accessToken}` })
 const missing = refusal(404, 'document_not_found')
 
-/** Sends one PDF of its own; gives its path. */
-async function sendOne(content: string = randomUUID()): Promise<{ id: string; url: string }> {
-  const { status, body } = await uploadDocuments(owner, company, [pdf(content)])
-  expect(status).toBe(201)
-  const id = body.files[0].documentId
-  return { id, url: `/auth/identities/${company}/documents/${id}` }
-}
+const sendOne = (content?: string) => sendDocument(owner, company, content)
 
 describe('upload', () => {
   test('MED-20 a PDF stays as it came, a picture loses its metadata, both are listed', async () => {
@@ -74,7 +64,7 @@ describe('upload', () => {
       ],
       nextCursor: null,
     })
-    const sent = await read(owner, listed.body.items[0].url)
+    const sent = await readDocument(owner, listed.body.items[0].url)
     expect(sent.bytes.equals(licence)).toBe(true)
     expect(Object.fromEntries(sent.headers)).toMatchObject({
       'content-type': 'application/pdf',
@@ -83,7 +73,7 @@ describe('upload', () => {
       'x-content-type-options': 'nosniff',
       'cache-control': 'private, no-store',
     })
-    const picture = await read(owner, listed.body.items[1].url)
+    const picture = await readDocument(owner, listed.body.items[1].url)
     expect(picture.headers.get('content-type')).toBe('image/jpeg')
     expect(picture.bytes.includes('SECRET-PLACE')).toBe(false)
     expect(partsIn(picture.bytes)).not.toContain('more')
@@ -132,7 +122,7 @@ describe('upload', () => {
 
   test('a PDF with a page in it is served to be saved, as a PDF', async () => {
     const { url } = await sendOne('<html><script>alert(document.domain)</script></html>')
-    const { headers } = await read(owner, url)
+    const { headers } = await readDocument(owner, url)
     expect(headers.get('content-type')).toBe('application/pdf')
     expect(headers.get('content-disposition')).toMatch(/^attachment; /)
     expect(headers.get('content-security-policy')).toBe('sandbox')
@@ -158,7 +148,7 @@ describe('upload', () => {
     )
     const [{ url, size }] = await listOf()
     expect(size).toBe(limit)
-    expect((await read(owner, url)).bytes.length).toBe(limit)
+    expect((await readDocument(owner, url)).bytes.length).toBe(limit)
   })
 
   test('the form is one identity, then one to five files', async () => {
@@ -305,116 +295,6 @@ describe('MED-24 nobody else', () => {
       }
     }
     expect((await serviceStorage.from('documents').download(name)).error).toBe(null)
-  })
-})
-
-describe('an admin', () => {
-  let admin: Person
-  beforeEach(async () => {
-    admin = await signUpAdmin()
-  })
-
-  const waiting = async () => {
-    const { body } = await admin.get(`/admin/moderation?accountId=${owner.id}`)
-    return body.items[0]
-  }
-  const decide = (fields: object) =>
-    admin.post(`/admin/moderation/${company}/decide`, { reason: why, ...fields })
-  const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
-
-  test('MED-25 sees and reads what waits; the trail has who read it', async () => {
-    expect((await waiting()).identity.documents).toEqual([])
-    const { id } = await sendOne('licence')
-    const [listed] = (await waiting()).identity.documents
-    expect(listed).toMatchObject({ id, type: 'application/pdf', url: `/admin/documents/${id}` })
-    expect((await read(admin, listed.url)).bytes.equals(pdf('licence'))).toBe(true)
-    expect(await auditOf(admin, id)).toMatchObject([
-      { action: 'document.read', targetType: 'document', after: { identityId: company } },
-    ])
-    expect(await admin.get(`/admin/documents/${randomUUID()}`)).toMatchObject(missing)
-  })
-
-  test('MED-26 decides about the documents that were seen, and the trail keeps which', async () => {
-    const { id: old } = await sendOne('first')
-    const { id } = await sendOne('second')
-    const changed = (ids: string[]) => ({
-      status: 409,
-      body: { error: { code: 'documents_changed', documentIds: [...ids].sort() } },
-    })
-    for (const documentIds of [undefined, [], [old], [old, id, randomUUID()]]) {
-      for (const decision of ['approve', 'reject']) {
-        expect(await decide({ decision, documentIds })).toMatchObject(changed([old, id]))
-      }
-      const path = `/admin/identities/${company}/status`
-      expect(await admin.patch(path, { status: 'active', reason: why, documentIds }))
-        .toMatchObject(changed([old, id]))
-    }
-    await owner.delete(`/auth/identities/${company}/documents/${old}`)
-    expect(await decide({ decision: 'approve', documentIds: [old, id] })).toMatchObject(
-      changed([id]),
-    )
-    expect((await waiting()).identity.record.status).toBe('pending_verification')
-    expect(await decide({ decision: 'approve', documentIds: [id] })).toMatchObject({
-      status: 200,
-      body: { status: 'active' },
-    })
-    const [entry] = await auditOf(admin, company)
-    expect(entry.after).toEqual({
-      status: 'active',
-      documents: [{
-        name: 'picture.jpg',
-        type: 'application/pdf',
-        size: pdf('second').length,
-        sha256: sha256(pdf('second')),
-      }],
-    })
-    // Later decisions are not about them.
-    expect((await decide({ decision: 'suspend' })).status).toBe(200)
-  })
-
-  test('MED-26 an upload and a decision at once: nothing is decided unseen', async () => {
-    const { id } = await sendOne()
-    const [decided] = await Promise.all([
-      decide({ decision: 'approve', documentIds: [id] }),
-      uploadDocuments(owner, company, [pdf('late')]),
-    ])
-    const [entry] = await auditOf(admin, company)
-    if (decided.status === 200) expect(entry.after.documents).toHaveLength(1)
-    else expect([decided.status, entry.after.status]).toEqual([409, 'pending_verification'])
-  })
-
-  test('in Studio gives their number as version, and types no status by hand', async () => {
-    await sendOne('one')
-    await sendOne('two')
-    const row = { act: 'verify_identity', target: company }
-    await expect(act(row)).rejects.toThrow(/^It has 2 papers: look at them/)
-    await expect(act({ ...row, version: 1 })).rejects.toThrow(/^It has 2 papers/)
-    await expect(act({ act: 'reject_identity', target: company, reason: why })).rejects.toThrow(
-      /^It has 2 papers/,
-    )
-    await expect(edit('identities', company, { status: 'active' })).rejects.toThrow(
-      /^It has papers: look at them/,
-    )
-    const seen = 'select version, papers from public.admin_identities_to_verify where id = $1'
-    const { rows: [{ version, papers }] } = await byHand(seen, [company])
-    expect([Number(version), papers]).toEqual([2, 'picture.jpg, picture.jpg'])
-    const { rows: files } = await byHand(
-      'select file, bytes from public.admin_documents where identity_id = $1',
-      [company],
-    )
-    expect(files.map(({ file }: { file: string }) => `documents/${file}`).sort()).toEqual(
-      await storedFiles(company),
-    )
-    expect(await act({ ...row, version: 2 })).toMatchObject({ state: 'done' })
-    const [entry] = await auditOf(admin, company)
-    expect(entry.after).toMatchObject({ status: 'active', documents: [{}, {}] })
-    const other = await insertWaitingCompany(owner.id)
-    await expect(act({ act: 'verify_identity', target: other, version: 1 })).rejects.toThrow(
-      /^It has no papers now/,
-    )
-    await edit('identities', other, { status: 'rejected', status_reason: why })
-    await expect(byHand('delete from public.documents where identity_id = $1', [company])).rejects
-      .toThrow(/^A document comes and goes with its file/)
   })
 })
 

@@ -7966,8 +7966,10 @@ comment on column public.wallet_payouts.email is 'Proven, until it is decided.';
 comment on column public.wallet_payouts.note is
   'The reference of the transfer that paid it out, or why it was written off.';
 create index wallet_payouts_account_idx on public.wallet_payouts (account_id);
-create index wallet_payouts_created_idx on public.wallet_payouts (created_at, id);
-create index wallet_payouts_name_idx on public.wallet_payouts ((coalesce(name, '')), id);
+create index wallet_payouts_created_idx on public.wallet_payouts (created_at, id)
+  where state in ('at_provider', 'open');
+create index wallet_payouts_name_idx on public.wallet_payouts ((coalesce(name, '')), id)
+  where state in ('at_provider', 'open');
 create trigger wallet_payouts_stay
   before delete or truncate on public.wallet_payouts
   for each statement execute function private.refuse_rewriting();
@@ -11241,7 +11243,8 @@ create function private.forget_payouts() returns bigint
 as $$
   select private.for_each('forget_payout', array(
     select wallet_payouts.id::text from public.wallet_payouts
-    where wallet_payouts.created_at < now() - interval '180 days'
+    where wallet_payouts.state in ('at_provider', 'open')
+      and wallet_payouts.created_at < now() - interval '180 days'
       and num_nonnulls(wallet_payouts.name, wallet_payouts.phone, wallet_payouts.email) > 0
       and not private.failed_recently('forget_payout', wallet_payouts.id::text)
     order by wallet_payouts.created_at
@@ -26213,7 +26216,7 @@ create view public.admin_payouts with (security_invoker = true) as
     wallet_payouts.account_id,
     wallet_payouts.created_at
   from public.wallet_payouts
-  where wallet_payouts.decided_at is null
+  where wallet_payouts.state in ('at_provider', 'open')
   order by wallet_payouts.created_at, wallet_payouts.id;
 comment on view public.admin_payouts is
   'Money of deleted accounts that is owed, the oldest first, with who is owed it for 180 days. '
