@@ -4,9 +4,9 @@ import { beforeAll, expect, test } from 'vitest'
 import { byHand } from '../admin/studio.ts'
 import { agePlans, buy, newPlan } from '../billing/purchases.ts'
 import { signUpAdmin } from '../support/admins.ts'
-import { database, newPhone, type Person, signIn, signUp } from '../support/client.ts'
+import { baseUrl, database, newPhone, type Person, signIn, signUp } from '../support/client.ts'
 import { givePhone, insertOrganisation, proveEmail } from '../support/fixtures.ts'
-import { drain, runJobs } from '../support/jobs.ts'
+import { drain, runJobs, runJobsOf } from '../support/jobs.ts'
 import { alarmsAbout, createCharge, hasSandbox, submitSandboxPage } from '../support/money.ts'
 import { topUp, topUpInvoice, walletOf } from '../support/money.ts'
 import { waitUntil } from '../support/wait.ts'
@@ -81,15 +81,14 @@ async function whereMoneyIs({ id }: Person) {
 }
 
 /** Makes the refunds of a deleted account due for the job that asks the provider, and runs it. */
-async function askProvider(person: Person) {
-  await query(
-    `update public.refunds set created_at = now() - interval '1 hour', looked_up_at = null
-     where state = 'requested' and id in (
-       select id from public.wallet_payouts where account_id = $1)`,
-    [person.id],
-  )
-  await runJobs()
-}
+const askProvider = (person: Person) =>
+  runJobsOf({ url: baseUrl }, () =>
+    query(
+      `update public.refunds set created_at = now() - interval '1 hour', looked_up_at = null
+       where state = 'requested' and id in (
+         select id from public.wallet_payouts where account_id = $1)`,
+      [person.id],
+    ))
 
 const refused = (available: number) => ({
   status: 409,
@@ -285,7 +284,7 @@ test.runIf(hasSandbox)(
     expect(payouts).toBe(owed.reduce((sum, { amount }) => sum + Number(amount), 0))
     // Either it was there before the account went, or it lies in the closed wallet, with an alarm.
     expect([[12, 0], [8, 4]]).toContainEqual([payouts, wallets])
-    await Promise.all([askProvider(person), askProvider(person)])
+    await Promise.all([askProvider(person), runJobs()])
     await waitUntil(
       'the refunds',
       async () => (await payoutsOf(person)).every(({ state }) => state === 'refunded'),
