@@ -16,7 +16,9 @@ try {
     if (!ours.some((name) => existsSync(join(dataDir, name)))) {
       throw new UserError(`${dataDir} does not look like a data folder of this stack: left alone.`)
     }
-    await stopLeftoverServer(dataDir, console.log).catch(() => {})
+    for (const name of ['replica', 'postgres']) {
+      await stopLeftoverServer(dataDir, console.log, name).catch(() => {})
+    }
     console.log(`Deleting ${dataDir}: database, keys, logs.`)
     rmSync(dataDir, { recursive: true, force: true })
     console.log('Done. "npm start" creates a new one.')

@@ -67,12 +67,13 @@ export async function createCluster(cluster: string, password: string, throwAway
   renameSync(fresh, cluster)
 }
 
-/** Stops a server that outlived its supervisor, which the caller knows is gone. */
+/** Stops a server, or its replica, that outlived its supervisor, which the caller knows is gone. */
 export async function stopLeftoverServer(
   dataDir: string,
   log: (line: string) => void,
+  name = 'postgres',
 ): Promise<void> {
-  const cluster = join(resolve(dataDir), 'postgres')
+  const cluster = join(resolve(dataDir), name)
   const lock = join(cluster, 'postmaster.pid')
   if (!existsSync(lock)) return
   const pid = Number(readFileSync(lock, 'utf8').split('\n')[0])

@@ -30,10 +30,10 @@ export async function startReplica(options: Options): Promise<Running> {
   const dataDir = resolve(options.dataDir)
   const { name = 'replica', primaryPort, port, connections, synchronous } = options
   const password = passwordOf(secretsOf(dataDir), superuser)
-  const url = `postgresql://${superuser}:${password}@127.0.0.1:${primaryPort}/postgres`
+  const url = primaryOf(dataDir, primaryPort)
   const copy = join(dataDir, name)
   // Nobody waits for one that ended.
-  if (synchronous) await onPrimary(url, stopWaiting)
+  if (synchronous) await waitForNoReplica(dataDir, primaryPort)
   await onPrimary(url, async (client) => {
     await client.query('select pg_backup_start($1, true)', [name])
     copyFiles(join(dataDir, 'postgres'), copy)
@@ -49,12 +49,25 @@ export async function startReplica(options: Options): Promise<Running> {
   return {
     process,
     stop: async () => {
-      if (synchronous) await onPrimary(url, stopWaiting)
+      if (synchronous) await waitForNoReplica(dataDir, primaryPort)
       await stopServer(process)
       rmSync(copy, { recursive: true, force: true })
     },
   }
 }
+
+const primaryOf = (dataDir: string, port: number) =>
+  `postgresql://${superuser}:${
+    passwordOf(secretsOf(dataDir), superuser)
+  }@127.0.0.1:${port}/postgres`
+
+/** Commits wait for no replica any more; also for one whose supervisor was killed. */
+export const waitForNoReplica = (dataDir: string, primaryPort: number) =>
+  onPrimary(primaryOf(dataDir, primaryPort), async (client) => {
+    await client.query('alter system reset synchronous_standby_names')
+    await client.query('alter system reset synchronous_commit')
+    await client.query('select pg_reload_conf()')
+  })
 
 async function onPrimary(url: string, work: (client: pg.Client) => Promise<void>) {
   const client = new pg.Client(url)
@@ -66,12 +79,6 @@ async function onPrimary(url: string, work: (client: pg.Client) => Promise<void>
 async function waitFor(client: pg.Client, name: string) {
   await client.query(`alter system set synchronous_standby_names = '${name}'`)
   await client.query(`alter system set synchronous_commit = 'remote_apply'`)
-  await client.query('select pg_reload_conf()')
-}
-
-async function stopWaiting(client: pg.Client) {
-  await client.query('alter system reset synchronous_standby_names')
-  await client.query('alter system reset synchronous_commit')
   await client.query('select pg_reload_conf()')
 }
 

@@ -13,7 +13,8 @@ import { takeLock } from './lock.ts'
 import { migrate } from './migrate.ts'
 import { onNpmExit } from './npm-parent.ts'
 import { startPostgres } from '../postgres/postgres.ts'
-import { startReplica } from '../postgres/replica.ts'
+import { stopLeftoverServer } from '../postgres/cluster.ts'
+import { startReplica, waitForNoReplica } from '../postgres/replica.ts'
 import { UserError } from '../config/user-error.ts'
 import { type Ports, readSettings, type Settings } from '../config/settings.ts'
 import {
@@ -73,6 +74,7 @@ async function start(settings: Settings, leftover: boolean) {
   const others = realAuth ? rest : { ...rest, auth }
   // The real servers keep more connections open than the stand-ins.
   const connections = realAuth || realStorage ? 80 : undefined
+  await stopLeftoverServer(dataDir, log, 'replica')
   // The parts of a killed supervisor need a moment to notice.
   await requirePorts(others, leftover ? 6000 : 0)
   if (host) await requireHost(host, ports.api)
@@ -85,6 +87,7 @@ async function start(settings: Settings, leftover: boolean) {
   toStop.push(() => database.stop())
   await database.start()
   log(`database on port ${ports.database}`)
+  if (leftover) await waitForNoReplica(dataDir, ports.database)
   await ensureKeys(dataDir)
   const stack = readStack(process.env)
   // Real servers create their tables themselves, and the migrations write into them.
