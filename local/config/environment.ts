@@ -85,8 +85,7 @@ const declared = {
     of: ['stack'],
   },
   GENERATORS: {
-    about:
-      'A folder that `test/whole/generated/get.sh` has filled: clients are generated and tried.',
+    about: 'A folder filled as in the nightly workflow: clients are generated and tried.',
     of: ['tests'],
   },
   REFRESH_TOKENS: {

@@ -66,14 +66,15 @@ export async function run(): Promise<void> {
 }
 
 async function start(settings: Settings, leftover: boolean) {
-  const { dataDir, ports, host, countCalls, realAuth, realStorage } = settings
+  const { dataDir, ports, host, countCalls, realAuth, realStorage, replica } = settings
   const described = join(dataDir, 'stack.json')
   rmSync(described, { force: true })
   const { database: _own, auth, ...rest } = ports
   // The real Auth may have outlived everybody: real-server.ts ends it, or refuses.
   const others = realAuth ? rest : { ...rest, auth }
-  // The real servers keep more connections open than the stand-ins.
-  const connections = realAuth || realStorage ? 80 : undefined
+  // The real servers keep more connections open than the stand-ins; where commits wait for a replica,
+  // whose queries may hold it up for a second, all are open at once.
+  const connections = realAuth || realStorage || replica === 'synchronous' ? 100 : undefined
   await stopLeftoverServer(dataDir, log, 'replica')
   // The parts of a killed supervisor need a moment to notice.
   await requirePorts(others, leftover ? 6000 : 0)

@@ -54,6 +54,66 @@ comment on function private.refuse_action is
 -- What a state brings with it, whoever sets it: an owner's act, an admin's decision, or somebody in
 -- Studio who changes the status alone. A time that was given is kept, one that was not is filled in
 -- here, and what is impossible is refused with a sentence.
+create function private.require_complete(listing public.properties) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  missing constant text[] := array_remove(array[
+    case when listing.kind is null then 'kind' end,
+    case when listing.area_id is null then 'area_id' end,
+    case when listing.title_ar is null then 'title_ar' end,
+    case when coalesce(listing.land_area_m2, listing.built_area_m2) is null then 'land_area_m2' end,
+    case when listing.price is null and listing.type <> 'EXCHANGE' then 'price' end
+  ], null);
+begin
+  if missing <> '{}' then
+    perform private.refuse_by_hand(format(
+      'A listing that is %s needs %s: fill that in first.', listing.status,
+      array_to_string(missing, ', ')));
+  end if;
+end
+$$;
+comment on function private.require_complete is
+  'Refuses what somebody wrote by hand if a listing lacks what its state needs.';
+
+create function private.with_listing_time(
+  listing public.properties, before public.properties, previous text
+) returns public.properties
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if previous = 'paused' and listing.status = 'active' and listing.expires_at = before.expires_at then
+    -- The time while it was paused comes back.
+    listing.expires_at := listing.expires_at + (now() - before.paused_at);
+  elsif listing.expires_at is null
+    or previous not in ('active', 'paused') and listing.expires_at = before.expires_at then
+    listing.confirmed_at := now();
+    listing.expires_at := now() + make_interval(
+      days => (private.plan_of(listing.owner_identity_id)).listing_days);
+  end if;
+  listing.published_at := coalesce(listing.published_at, now());
+  listing.closed_at := null;
+  listing.paused_at := case when listing.status = 'paused' then coalesce(listing.paused_at, now()) end;
+  -- An owner's quota was checked before; for anybody else a listing without room is paused.
+  if before.status <> 'active' and listing.status = 'active'
+    and private.identity_id() is distinct from listing.owner_identity_id then
+    if not private.try_lock_quota(listing.owner_identity_id) then
+      perform private.refuse_by_hand(
+        'Another listing of the same owner is being published: save again.');
+    elsif not private.has_room(listing.owner_identity_id, before.status = 'pending_review') then
+      listing.status := 'paused';
+      listing.paused_at := now();
+    end if;
+  end if;
+  return listing;
+end
+$$;
+comment on function private.with_listing_time is
+  'A listing that becomes active or paused, with the times of it, and paused if its owner has no room; '
+  'before is null for a new one, and previous the state before any suspension.';
+
 create function private.enter_property_state() returns trigger
   language plpgsql
   security definer -- reads the owner's plan and listings
@@ -62,7 +122,6 @@ as $$
 declare
   inserting constant boolean := tg_op = 'INSERT';
   previous text; -- the state before any suspension
-  missing text[];
 begin
   if not inserting then
     previous := case old.status when 'suspended' then old.suspended_from else old.status end;
@@ -81,44 +140,12 @@ begin
 
   if new.status in ('pending_review', 'active', 'paused', 'sold', 'rented', 'exchanged', 'expired')
   then
-    missing := array_remove(array[
-      case when new.kind is null then 'kind' end,
-      case when new.area_id is null then 'area_id' end,
-      case when new.title_ar is null then 'title_ar' end,
-      case when coalesce(new.land_area_m2, new.built_area_m2) is null then 'land_area_m2' end,
-      case when new.price is null and new.type <> 'EXCHANGE' then 'price' end
-    ], null);
-    if missing <> '{}' then
-      perform private.refuse_by_hand(format(
-        'A listing that is %s needs %s: fill that in first.', new.status,
-        array_to_string(missing, ', ')));
-    end if;
+    perform private.require_complete(new);
   end if;
 
   case
     when new.status in ('active', 'paused') then
-      if previous = 'paused' and new.status = 'active' and new.expires_at = old.expires_at then
-        new.expires_at := new.expires_at + (now() - old.paused_at); -- the time while it was paused
-      elsif new.expires_at is null
-        or previous not in ('active', 'paused') and new.expires_at = old.expires_at then
-        new.confirmed_at := now();
-        new.expires_at := now() + make_interval(
-          days => (private.plan_of(new.owner_identity_id)).listing_days);
-      end if;
-      new.published_at := coalesce(new.published_at, now());
-      new.closed_at := null;
-      new.paused_at := case when new.status = 'paused' then coalesce(new.paused_at, now()) end;
-      -- An owner's quota was checked before; for anybody else a listing without room is paused.
-      if not inserting and new.status = 'active' and old.status <> 'active'
-        and private.identity_id() is distinct from new.owner_identity_id then
-        if not private.try_lock_quota(new.owner_identity_id) then
-          perform private.refuse_by_hand(
-            'Another listing of the same owner is being published: save again.');
-        elsif not private.has_room(new.owner_identity_id, old.status = 'pending_review') then
-          new.status := 'paused';
-          new.paused_at := now();
-        end if;
-      end if;
+      new := private.with_listing_time(new, old, previous);
     when new.status in ('sold', 'rented', 'exchanged') then
       if not inserting and new.status is distinct from (case new.type
         when 'SALE' then 'sold' when 'RENT' then 'rented' else 'exchanged' end) then

@@ -204,6 +204,31 @@ comment on function private.with_types is
   'A reading with the type that its items agree on, and with prices, which mean another amount for a '
   'sale than for a rent.';
 
+create function private.reading_of_number(plain text[], typed text[]) returns private.reading
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  reading private.reading;
+  number constant text := ltrim(array_to_string(plain, ''), 'kw');
+begin
+  reading.found := '[]';
+  reading.filters := '{}';
+  reading.clauses := '[]';
+  reading.words := '{}';
+  reading.typed := '{}';
+  if cardinality(plain) <= 2 and array_to_string(plain, '') ~ '^(kw)?[0-9]{5,7}$' then
+    reading.clauses := jsonb_build_array(jsonb_build_array('kw' || number));
+    reading.found := jsonb_build_array(jsonb_build_object(
+      'field', 'refNo', 'value', 'KW-' || number, 'text', array_to_string(typed, ' ')));
+  end if;
+  return reading;
+end
+$$;
+comment on function private.reading_of_number is
+  'The number of a listing, if a query says nothing else; otherwise nothing is read yet.';
+
 create function private.read_query(q text, strategy text) returns private.reading
   language plpgsql
   stable
@@ -227,20 +252,9 @@ declare
   is_word boolean;
 begin
   tokens := private.reading_tokens(q);
-  reading.found := '[]';
-  reading.filters := '{}';
-  reading.clauses := '[]';
-  reading.words := '{}';
-  reading.typed := '{}';
+  reading := private.reading_of_number(tokens.plain, tokens.typed);
   reading.ignored := coalesce(tokens.ignored, '{}');
-  if cardinality(tokens.plain) <= 2 and array_to_string(tokens.plain, '') ~ '^(kw)?[0-9]{5,7}$' then
-    said := ltrim(array_to_string(tokens.plain, ''), 'kw');
-    reading.clauses := jsonb_build_array(jsonb_build_array('kw' || said));
-    reading.found := jsonb_build_array(jsonb_build_object(
-      'field', 'refNo', 'value', 'KW-' || said, 'text', array_to_string(tokens.typed, ' ')));
-    return reading;
-  end if;
-  if cardinality(tokens.plain) = 0 then
+  if cardinality(tokens.plain) = 0 or reading.found <> '[]' then
     return reading;
   end if;
   items := private.reading_numbers(private.reading_items(tokens.plain));

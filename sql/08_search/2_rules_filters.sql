@@ -33,39 +33,49 @@ comment on type private.search_filters is
   'Filters as they were parsed, by their names in JSON; bbox is minLng, minLat, maxLng, maxLat, and '
   'near is lat, lng, km.';
 
-create view private.search_filter_rules with (security_invoker = true) as
-  select * from (values
-    ('type', 'type', 'type', '=', null, null, null, null, true, 'type'),
-    ('kinds', 'codes', 'kind', '= any', 'kind', null, null, null, true, 'kind'),
-    ('usage', 'code', 'usage', '=', 'usage', null, null, null, false, 'usage'),
-    ('governorateIds', 'codes', 'governorate_id', '= any', 'governorate', null, null, null, true,
-      'governorate'),
-    ('areaIds', 'codes', 'area_id', '= any', 'area', null, null, null, true, 'area'),
-    ('priceMin', 'number', 'price', '>=', null, 0, 99999999999.999, null, true, null),
-    ('priceMax', 'number', 'price', '<=', null, 0, 99999999999.999, null, true, null),
-    ('areaM2Min', 'number', 'area_m2', '>=', null, 0, 10000000, null, true, null),
-    ('areaM2Max', 'number', 'area_m2', '<=', null, 0, 10000000, null, true, null),
-    ('bedroomsMin', 'integer', 'bedrooms', '>=', null, 0, 100, null, true, 'bedrooms'),
-    ('bathroomsMin', 'integer', 'bathrooms', '>=', null, 0, 100, null, true, 'bathrooms'),
-    ('furnished', 'codes', 'furnished', '= any', 'furnished', null, null, null, true, 'furnished'),
-    ('isDirect', 'boolean', 'is_direct', '=', null, null, null, null, false, 'direct'),
-    ('verifiedOnly', 'boolean', 'owner_verified', '>=', null, null, null, null, false, 'verified'),
-    ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true, null),
-    ('bbox', 'box', null, null, null, null, null, null, false, null),
-    ('near', 'circle', null, null, null, null, null, null, false, null),
-    ('ownerId', 'owner', 'owner_identity_id', '=', null, null, null, null, false, null),
-    ('companyId', 'uuid', 'owner_identity_id', '=', null, null, null, 'company', false, null),
-    ('requestYearMin', 'integer', 'request_year', '>=', null, 1950, 2100, 'exchange', false, null),
-    ('requestYearMax', 'integer', 'request_year', '<=', null, 1950, 2100, 'exchange', false, null),
-    ('floorMin', 'integer', 'floor_no', '>=', null, -10, 200, null, false, null),
-    ('floorMax', 'integer', 'floor_no', '<=', null, -10, 200, null, false, null),
-    ('plotPosition', 'codes', 'plot_position', '= any', 'plot_position', null, null, null, false,
-      'plot'),
-    ('block', 'block', 'block', '=', null, null, null, null, false, 'block')
-  ) as rule (
-    name, form, compared, comparison, vocabulary, lowest, highest, strategy, is_indexed, term
-  );
-comment on view private.search_filter_rules is
+create table private.search_filter_rules (
+  name text primary key, -- in JSON, and of the attribute
+  form text not null,
+  compared text,
+  comparison text,
+  vocabulary text,
+  lowest numeric,
+  highest numeric,
+  strategy text,
+  is_indexed boolean not null,
+  term text
+);
+alter table private.search_filter_rules enable row level security;
+create policy "nobody but functions of their owner" on private.search_filter_rules using (false);
+insert into private.search_filter_rules values
+  ('type', 'type', 'type', '=', null, null, null, null, true, 'type'),
+  ('kinds', 'codes', 'kind', '= any', 'kind', null, null, null, true, 'kind'),
+  ('usage', 'code', 'usage', '=', 'usage', null, null, null, false, 'usage'),
+  ('governorateIds', 'codes', 'governorate_id', '= any', 'governorate', null, null, null, true,
+    'governorate'),
+  ('areaIds', 'codes', 'area_id', '= any', 'area', null, null, null, true, 'area'),
+  ('priceMin', 'number', 'price', '>=', null, 0, 99999999999.999, null, true, null),
+  ('priceMax', 'number', 'price', '<=', null, 0, 99999999999.999, null, true, null),
+  ('areaM2Min', 'number', 'area_m2', '>=', null, 0, 10000000, null, true, null),
+  ('areaM2Max', 'number', 'area_m2', '<=', null, 0, 10000000, null, true, null),
+  ('bedroomsMin', 'integer', 'bedrooms', '>=', null, 0, 100, null, true, 'bedrooms'),
+  ('bathroomsMin', 'integer', 'bathrooms', '>=', null, 0, 100, null, true, 'bathrooms'),
+  ('furnished', 'codes', 'furnished', '= any', 'furnished', null, null, null, true, 'furnished'),
+  ('isDirect', 'boolean', 'is_direct', '=', null, null, null, null, false, 'direct'),
+  ('verifiedOnly', 'boolean', 'owner_verified', '>=', null, null, null, null, false, 'verified'),
+  ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true, null),
+  ('bbox', 'box', null, null, null, null, null, null, false, null),
+  ('near', 'circle', null, null, null, null, null, null, false, null),
+  ('ownerId', 'owner', 'owner_identity_id', '=', null, null, null, null, false, null),
+  ('companyId', 'uuid', 'owner_identity_id', '=', null, null, null, 'company', false, null),
+  ('requestYearMin', 'integer', 'request_year', '>=', null, 1950, 2100, 'exchange', false, null),
+  ('requestYearMax', 'integer', 'request_year', '<=', null, 1950, 2100, 'exchange', false, null),
+  ('floorMin', 'integer', 'floor_no', '>=', null, -10, 200, null, false, null),
+  ('floorMax', 'integer', 'floor_no', '<=', null, -10, 200, null, false, null),
+  ('plotPosition', 'codes', 'plot_position', '= any', 'plot_position', null, null, null, false,
+    'plot'),
+  ('block', 'block', 'block', '=', null, null, null, null, false, 'block');
+comment on table private.search_filter_rules is
   'Every filter: its name in JSON; its form, with the vocabulary of its codes and the bounds of its '
   'numbers; the column of private.search_documents that is compared with it, and how; the strategy '
   'that alone has it; whether the indexes of the newest hold that column; the term by which the text '
@@ -215,36 +225,37 @@ create function private.parse_search_filters(filters jsonb, strategy text)
   set search_path = ''
 as $$
 declare
-  clean jsonb;
-  problems jsonb;
+  clean jsonb := '{}';
+  problems jsonb := '[]';
+  given record;
+  rule private.search_filter_rules;
+  parsed record;
 begin
   if jsonb_typeof(filters) is distinct from 'object' then
     perform private.refuse_field('', 'invalid');
-  elsif filters = '{}' then
-    return jsonb_populate_record(null::private.search_filters, filters);
   end if;
-  select
-    coalesce(jsonb_object_agg(given.name, parsed.clean), '{}'),
-    jsonb_agg(jsonb_build_object('path', given.name, 'code', found.problem) order by given.place)
-      filter (where found.problem is not null)
-  into clean, problems
-  from jsonb_each(filters) with ordinality as given (name, value, place)
-  left join private.search_filter_rules as rule on rule.name = given.name
-  left join lateral private.parse_search_filter(rule, given.value) as parsed
-    on rule.name is not null
-  cross join lateral (
-    select case when rule.name is null or rule.strategy <> parse_search_filters.strategy
-      then 'filter_unknown' else parsed.problem end as problem
-  ) as found;
-  if problems is null and clean::text ~ 'Min"' then
+  for given in select name, value from jsonb_each(filters) as filter (name, value) loop
+    select * into rule from private.search_filter_rules where search_filter_rules.name = given.name;
+    if rule.name is null or rule.strategy <> parse_search_filters.strategy then
+      problems := problems || jsonb_build_object('path', given.name, 'code', 'filter_unknown');
+      continue;
+    end if;
+    parsed := private.parse_search_filter(rule, given.value);
+    if parsed.problem is null then
+      clean := jsonb_set(clean, array[given.name], coalesce(parsed.clean, 'null'));
+    else
+      problems := problems || jsonb_build_object('path', given.name, 'code', parsed.problem);
+    end if;
+  end loop;
+  if problems = '[]' and clean::text ~ 'Min"' then
     problems := (
-      select jsonb_agg(jsonb_build_object('path', low.name, 'code', 'range_invalid'))
+      select coalesce(jsonb_agg(jsonb_build_object('path', low.name, 'code', 'range_invalid')), '[]')
       from jsonb_object_keys(clean) as low (name)
       where low.name like '%Min'
         and (clean ->> low.name)::numeric > (clean ->> replace(low.name, 'Min', 'Max'))::numeric
     );
   end if;
-  if problems is not null then
+  if problems <> '[]' then
     perform private.refuse(422, coalesce((
       select code from unnest('{filter_unknown,bbox_invalid,range_invalid}'::text[]) as code
       where problems @> jsonb_build_array(jsonb_build_object('code', code))

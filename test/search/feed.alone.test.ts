@@ -173,12 +173,18 @@ test('whatever is published and deleted, the home feed is as full as before', as
   }
 })
 
+/** As if no exchange had been listed when the snapshot of these five minutes began. */
+const asIfNoExchangeWasThere = () =>
+  database().query(
+    `update private.publications
+     set since = case when until = 'infinity' then now() else since end,
+       until = case when until = 'infinity' then until else since end
+     where type = 'EXCHANGE'`,
+  )
+
 test('a new reader sees all that is listed, though all of it came a moment ago', async () => {
   const [id] = await offered(await signUp(), 1, { type: 'EXCHANGE', price: null })
-  // As if nothing of its type had been listed before.
-  await database().query(
-    `update private.publications set since = now() where type = 'EXCHANGE' and until = 'infinity'`,
-  )
+  await asIfNoExchangeWasThere()
   const { body } = await guest.get('/feed?filter=exchange')
   expect(ids(body.items)).toContain(id)
   const next = await guest.get(`/feed?filter=exchange&snapshot=${body.snapshot}`)
@@ -187,13 +193,7 @@ test('a new reader sees all that is listed, though all of it came a moment ago',
 
 test('who publishes before a snapshot and withdraws after it does not thin the first page', async () => {
   const [honest, ...crowd] = await Promise.all(Array.from({ length: 5 }, () => signUp()))
-  // As if nothing else of its type had been there when the snapshot of these five minutes began.
-  await database().query(
-    `update private.publications
-     set since = case when until = 'infinity' then now() else since end,
-       until = case when until = 'infinity' then until else since end
-     where type = 'EXCHANGE'`,
-  )
+  await asIfNoExchangeWasThere()
   const minutesAgo = (minutes: number) => ({
     type: 'EXCHANGE',
     price: null,

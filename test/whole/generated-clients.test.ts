@@ -1,7 +1,7 @@
 /**
  * Clients that generators make of the description, in Kotlin, Go and Python: they compile, decode the
- * first screens of an app, and send a listing. Only where GENERATORS names a folder that
- * `generated/get.sh` has filled; nothing is fetched here, and what is generated goes with the test.
+ * first screens of an app, and send a listing. Only where GENERATORS names a folder filled as in the
+ * nightly workflow; nothing is fetched here, and what is generated goes with the test.
  */
 import { execFile } from 'node:child_process'
 import { copyFileSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -12542,6 +12542,66 @@ comment on function private.refuse_action is
 -- What a state brings with it, whoever sets it: an owner's act, an admin's decision, or somebody in
 -- Studio who changes the status alone. A time that was given is kept, one that was not is filled in
 -- here, and what is impossible is refused with a sentence.
+create function private.require_complete(listing public.properties) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  missing constant text[] := array_remove(array[
+    case when listing.kind is null then 'kind' end,
+    case when listing.area_id is null then 'area_id' end,
+    case when listing.title_ar is null then 'title_ar' end,
+    case when coalesce(listing.land_area_m2, listing.built_area_m2) is null then 'land_area_m2' end,
+    case when listing.price is null and listing.type <> 'EXCHANGE' then 'price' end
+  ], null);
+begin
+  if missing <> '{}' then
+    perform private.refuse_by_hand(format(
+      'A listing that is %s needs %s: fill that in first.', listing.status,
+      array_to_string(missing, ', ')));
+  end if;
+end
+$$;
+comment on function private.require_complete is
+  'Refuses what somebody wrote by hand if a listing lacks what its state needs.';
+
+create function private.with_listing_time(
+  listing public.properties, before public.properties, previous text
+) returns public.properties
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if previous = 'paused' and listing.status = 'active' and listing.expires_at = before.expires_at then
+    -- The time while it was paused comes back.
+    listing.expires_at := listing.expires_at + (now() - before.paused_at);
+  elsif listing.expires_at is null
+    or previous not in ('active', 'paused') and listing.expires_at = before.expires_at then
+    listing.confirmed_at := now();
+    listing.expires_at := now() + make_interval(
+      days => (private.plan_of(listing.owner_identity_id)).listing_days);
+  end if;
+  listing.published_at := coalesce(listing.published_at, now());
+  listing.closed_at := null;
+  listing.paused_at := case when listing.status = 'paused' then coalesce(listing.paused_at, now()) end;
+  -- An owner's quota was checked before; for anybody else a listing without room is paused.
+  if before.status <> 'active' and listing.status = 'active'
+    and private.identity_id() is distinct from listing.owner_identity_id then
+    if not private.try_lock_quota(listing.owner_identity_id) then
+      perform private.refuse_by_hand(
+        'Another listing of the same owner is being published: save again.');
+    elsif not private.has_room(listing.owner_identity_id, before.status = 'pending_review') then
+      listing.status := 'paused';
+      listing.paused_at := now();
+    end if;
+  end if;
+  return listing;
+end
+$$;
+comment on function private.with_listing_time is
+  'A listing that becomes active or paused, with the times of it, and paused if its owner has no room; '
+  'before is null for a new one, and previous the state before any suspension.';
+
 create function private.enter_property_state() returns trigger
   language plpgsql
   security definer -- reads the owner's plan and listings
@@ -12550,7 +12610,6 @@ as $$
 declare
   inserting constant boolean := tg_op = 'INSERT';
   previous text; -- the state before any suspension
-  missing text[];
 begin
   if not inserting then
     previous := case old.status when 'suspended' then old.suspended_from else old.status end;
@@ -12569,44 +12628,12 @@ begin
 
   if new.status in ('pending_review', 'active', 'paused', 'sold', 'rented', 'exchanged', 'expired')
   then
-    missing := array_remove(array[
-      case when new.kind is null then 'kind' end,
-      case when new.area_id is null then 'area_id' end,
-      case when new.title_ar is null then 'title_ar' end,
-      case when coalesce(new.land_area_m2, new.built_area_m2) is null then 'land_area_m2' end,
-      case when new.price is null and new.type <> 'EXCHANGE' then 'price' end
-    ], null);
-    if missing <> '{}' then
-      perform private.refuse_by_hand(format(
-        'A listing that is %s needs %s: fill that in first.', new.status,
-        array_to_string(missing, ', ')));
-    end if;
+    perform private.require_complete(new);
   end if;
 
   case
     when new.status in ('active', 'paused') then
-      if previous = 'paused' and new.status = 'active' and new.expires_at = old.expires_at then
-        new.expires_at := new.expires_at + (now() - old.paused_at); -- the time while it was paused
-      elsif new.expires_at is null
-        or previous not in ('active', 'paused') and new.expires_at = old.expires_at then
-        new.confirmed_at := now();
-        new.expires_at := now() + make_interval(
-          days => (private.plan_of(new.owner_identity_id)).listing_days);
-      end if;
-      new.published_at := coalesce(new.published_at, now());
-      new.closed_at := null;
-      new.paused_at := case when new.status = 'paused' then coalesce(new.paused_at, now()) end;
-      -- An owner's quota was checked before; for anybody else a listing without room is paused.
-      if not inserting and new.status = 'active' and old.status <> 'active'
-        and private.identity_id() is distinct from new.owner_identity_id then
-        if not private.try_lock_quota(new.owner_identity_id) then
-          perform private.refuse_by_hand(
-            'Another listing of the same owner is being published: save again.');
-        elsif not private.has_room(new.owner_identity_id, old.status = 'pending_review') then
-          new.status := 'paused';
-          new.paused_at := now();
-        end if;
-      end if;
+      new := private.with_listing_time(new, old, previous);
     when new.status in ('sold', 'rented', 'exchanged') then
       if not inserting and new.status is distinct from (case new.type
         when 'SALE' then 'sold' when 'RENT' then 'rented' else 'exchanged' end) then
@@ -16775,6 +16802,31 @@ comment on function private.with_types is
   'A reading with the type that its items agree on, and with prices, which mean another amount for a '
   'sale than for a rent.';
 
+create function private.reading_of_number(plain text[], typed text[]) returns private.reading
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  reading private.reading;
+  number constant text := ltrim(array_to_string(plain, ''), 'kw');
+begin
+  reading.found := '[]';
+  reading.filters := '{}';
+  reading.clauses := '[]';
+  reading.words := '{}';
+  reading.typed := '{}';
+  if cardinality(plain) <= 2 and array_to_string(plain, '') ~ '^(kw)?[0-9]{5,7}$' then
+    reading.clauses := jsonb_build_array(jsonb_build_array('kw' || number));
+    reading.found := jsonb_build_array(jsonb_build_object(
+      'field', 'refNo', 'value', 'KW-' || number, 'text', array_to_string(typed, ' ')));
+  end if;
+  return reading;
+end
+$$;
+comment on function private.reading_of_number is
+  'The number of a listing, if a query says nothing else; otherwise nothing is read yet.';
+
 create function private.read_query(q text, strategy text) returns private.reading
   language plpgsql
   stable
@@ -16798,20 +16850,9 @@ declare
   is_word boolean;
 begin
   tokens := private.reading_tokens(q);
-  reading.found := '[]';
-  reading.filters := '{}';
-  reading.clauses := '[]';
-  reading.words := '{}';
-  reading.typed := '{}';
+  reading := private.reading_of_number(tokens.plain, tokens.typed);
   reading.ignored := coalesce(tokens.ignored, '{}');
-  if cardinality(tokens.plain) <= 2 and array_to_string(tokens.plain, '') ~ '^(kw)?[0-9]{5,7}$' then
-    said := ltrim(array_to_string(tokens.plain, ''), 'kw');
-    reading.clauses := jsonb_build_array(jsonb_build_array('kw' || said));
-    reading.found := jsonb_build_array(jsonb_build_object(
-      'field', 'refNo', 'value', 'KW-' || said, 'text', array_to_string(tokens.typed, ' ')));
-    return reading;
-  end if;
-  if cardinality(tokens.plain) = 0 then
+  if cardinality(tokens.plain) = 0 or reading.found <> '[]' then
     return reading;
   end if;
   items := private.reading_numbers(private.reading_items(tokens.plain));
@@ -17383,39 +17424,49 @@ comment on type private.search_filters is
   'Filters as they were parsed, by their names in JSON; bbox is minLng, minLat, maxLng, maxLat, and '
   'near is lat, lng, km.';
 
-create view private.search_filter_rules with (security_invoker = true) as
-  select * from (values
-    ('type', 'type', 'type', '=', null, null, null, null, true, 'type'),
-    ('kinds', 'codes', 'kind', '= any', 'kind', null, null, null, true, 'kind'),
-    ('usage', 'code', 'usage', '=', 'usage', null, null, null, false, 'usage'),
-    ('governorateIds', 'codes', 'governorate_id', '= any', 'governorate', null, null, null, true,
-      'governorate'),
-    ('areaIds', 'codes', 'area_id', '= any', 'area', null, null, null, true, 'area'),
-    ('priceMin', 'number', 'price', '>=', null, 0, 99999999999.999, null, true, null),
-    ('priceMax', 'number', 'price', '<=', null, 0, 99999999999.999, null, true, null),
-    ('areaM2Min', 'number', 'area_m2', '>=', null, 0, 10000000, null, true, null),
-    ('areaM2Max', 'number', 'area_m2', '<=', null, 0, 10000000, null, true, null),
-    ('bedroomsMin', 'integer', 'bedrooms', '>=', null, 0, 100, null, true, 'bedrooms'),
-    ('bathroomsMin', 'integer', 'bathrooms', '>=', null, 0, 100, null, true, 'bathrooms'),
-    ('furnished', 'codes', 'furnished', '= any', 'furnished', null, null, null, true, 'furnished'),
-    ('isDirect', 'boolean', 'is_direct', '=', null, null, null, null, false, 'direct'),
-    ('verifiedOnly', 'boolean', 'owner_verified', '>=', null, null, null, null, false, 'verified'),
-    ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true, null),
-    ('bbox', 'box', null, null, null, null, null, null, false, null),
-    ('near', 'circle', null, null, null, null, null, null, false, null),
-    ('ownerId', 'owner', 'owner_identity_id', '=', null, null, null, null, false, null),
-    ('companyId', 'uuid', 'owner_identity_id', '=', null, null, null, 'company', false, null),
-    ('requestYearMin', 'integer', 'request_year', '>=', null, 1950, 2100, 'exchange', false, null),
-    ('requestYearMax', 'integer', 'request_year', '<=', null, 1950, 2100, 'exchange', false, null),
-    ('floorMin', 'integer', 'floor_no', '>=', null, -10, 200, null, false, null),
-    ('floorMax', 'integer', 'floor_no', '<=', null, -10, 200, null, false, null),
-    ('plotPosition', 'codes', 'plot_position', '= any', 'plot_position', null, null, null, false,
-      'plot'),
-    ('block', 'block', 'block', '=', null, null, null, null, false, 'block')
-  ) as rule (
-    name, form, compared, comparison, vocabulary, lowest, highest, strategy, is_indexed, term
-  );
-comment on view private.search_filter_rules is
+create table private.search_filter_rules (
+  name text primary key, -- in JSON, and of the attribute
+  form text not null,
+  compared text,
+  comparison text,
+  vocabulary text,
+  lowest numeric,
+  highest numeric,
+  strategy text,
+  is_indexed boolean not null,
+  term text
+);
+alter table private.search_filter_rules enable row level security;
+create policy "nobody but functions of their owner" on private.search_filter_rules using (false);
+insert into private.search_filter_rules values
+  ('type', 'type', 'type', '=', null, null, null, null, true, 'type'),
+  ('kinds', 'codes', 'kind', '= any', 'kind', null, null, null, true, 'kind'),
+  ('usage', 'code', 'usage', '=', 'usage', null, null, null, false, 'usage'),
+  ('governorateIds', 'codes', 'governorate_id', '= any', 'governorate', null, null, null, true,
+    'governorate'),
+  ('areaIds', 'codes', 'area_id', '= any', 'area', null, null, null, true, 'area'),
+  ('priceMin', 'number', 'price', '>=', null, 0, 99999999999.999, null, true, null),
+  ('priceMax', 'number', 'price', '<=', null, 0, 99999999999.999, null, true, null),
+  ('areaM2Min', 'number', 'area_m2', '>=', null, 0, 10000000, null, true, null),
+  ('areaM2Max', 'number', 'area_m2', '<=', null, 0, 10000000, null, true, null),
+  ('bedroomsMin', 'integer', 'bedrooms', '>=', null, 0, 100, null, true, 'bedrooms'),
+  ('bathroomsMin', 'integer', 'bathrooms', '>=', null, 0, 100, null, true, 'bathrooms'),
+  ('furnished', 'codes', 'furnished', '= any', 'furnished', null, null, null, true, 'furnished'),
+  ('isDirect', 'boolean', 'is_direct', '=', null, null, null, null, false, 'direct'),
+  ('verifiedOnly', 'boolean', 'owner_verified', '>=', null, null, null, null, false, 'verified'),
+  ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true, null),
+  ('bbox', 'box', null, null, null, null, null, null, false, null),
+  ('near', 'circle', null, null, null, null, null, null, false, null),
+  ('ownerId', 'owner', 'owner_identity_id', '=', null, null, null, null, false, null),
+  ('companyId', 'uuid', 'owner_identity_id', '=', null, null, null, 'company', false, null),
+  ('requestYearMin', 'integer', 'request_year', '>=', null, 1950, 2100, 'exchange', false, null),
+  ('requestYearMax', 'integer', 'request_year', '<=', null, 1950, 2100, 'exchange', false, null),
+  ('floorMin', 'integer', 'floor_no', '>=', null, -10, 200, null, false, null),
+  ('floorMax', 'integer', 'floor_no', '<=', null, -10, 200, null, false, null),
+  ('plotPosition', 'codes', 'plot_position', '= any', 'plot_position', null, null, null, false,
+    'plot'),
+  ('block', 'block', 'block', '=', null, null, null, null, false, 'block');
+comment on table private.search_filter_rules is
   'Every filter: its name in JSON; its form, with the vocabulary of its codes and the bounds of its '
   'numbers; the column of private.search_documents that is compared with it, and how; the strategy '
   'that alone has it; whether the indexes of the newest hold that column; the term by which the text '
@@ -17565,36 +17616,37 @@ create function private.parse_search_filters(filters jsonb, strategy text)
   set search_path = ''
 as $$
 declare
-  clean jsonb;
-  problems jsonb;
+  clean jsonb := '{}';
+  problems jsonb := '[]';
+  given record;
+  rule private.search_filter_rules;
+  parsed record;
 begin
   if jsonb_typeof(filters) is distinct from 'object' then
     perform private.refuse_field('', 'invalid');
-  elsif filters = '{}' then
-    return jsonb_populate_record(null::private.search_filters, filters);
   end if;
-  select
-    coalesce(jsonb_object_agg(given.name, parsed.clean), '{}'),
-    jsonb_agg(jsonb_build_object('path', given.name, 'code', found.problem) order by given.place)
-      filter (where found.problem is not null)
-  into clean, problems
-  from jsonb_each(filters) with ordinality as given (name, value, place)
-  left join private.search_filter_rules as rule on rule.name = given.name
-  left join lateral private.parse_search_filter(rule, given.value) as parsed
-    on rule.name is not null
-  cross join lateral (
-    select case when rule.name is null or rule.strategy <> parse_search_filters.strategy
-      then 'filter_unknown' else parsed.problem end as problem
-  ) as found;
-  if problems is null and clean::text ~ 'Min"' then
+  for given in select name, value from jsonb_each(filters) as filter (name, value) loop
+    select * into rule from private.search_filter_rules where search_filter_rules.name = given.name;
+    if rule.name is null or rule.strategy <> parse_search_filters.strategy then
+      problems := problems || jsonb_build_object('path', given.name, 'code', 'filter_unknown');
+      continue;
+    end if;
+    parsed := private.parse_search_filter(rule, given.value);
+    if parsed.problem is null then
+      clean := jsonb_set(clean, array[given.name], coalesce(parsed.clean, 'null'));
+    else
+      problems := problems || jsonb_build_object('path', given.name, 'code', parsed.problem);
+    end if;
+  end loop;
+  if problems = '[]' and clean::text ~ 'Min"' then
     problems := (
-      select jsonb_agg(jsonb_build_object('path', low.name, 'code', 'range_invalid'))
+      select coalesce(jsonb_agg(jsonb_build_object('path', low.name, 'code', 'range_invalid')), '[]')
       from jsonb_object_keys(clean) as low (name)
       where low.name like '%Min'
         and (clean ->> low.name)::numeric > (clean ->> replace(low.name, 'Min', 'Max'))::numeric
     );
   end if;
-  if problems is not null then
+  if problems <> '[]' then
     perform private.refuse(422, coalesce((
       select code from unnest('{filter_unknown,bbox_invalid,range_invalid}'::text[]) as code
       where problems @> jsonb_build_array(jsonb_build_object('code', code))
