@@ -1,17 +1,13 @@
 -- Who is calling: the account, its acting identity, and why somebody may not act.
 --
 -- These run at the start of every call. plpgsql keeps their plans for the connection, while a
--- function in SQL would be planned again for each message: 0.03 ms instead of 0.4.
+-- function in SQL that is no mere expression would be planned again for each message: 0.03 ms instead
+-- of 0.4.
 
 create function private.claims() returns jsonb
-  language plpgsql
+  language sql
   stable
-  set search_path = ''
-as $$
-begin
   return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
-end
-$$;
 comment on function private.claims is
   'The verified claims of the caller''s token; null for a guest.';
 

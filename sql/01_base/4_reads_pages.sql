@@ -18,29 +18,19 @@ $$;
 comment on function private.page_size is 'How many a page may hold: 1 to 50, else 422.';
 
 create function private.cursor_checksum(query text, key text) returns text
-  language plpgsql
-  immutable
+  language sql
+  stable
   parallel safe
-  set search_path = ''
-as $$
-begin
   return left(encode(sha256(convert_to(query || E'\n' || key, 'UTF8')), 'hex'), 12);
-end
-$$;
 comment on function private.cursor_checksum is
   'Ties a cursor to its query and shows whether it was changed.';
 
 create function private.cursor_of(query text, key jsonb) returns text
-  language plpgsql
-  immutable
+  language sql
+  stable
   parallel safe
-  set search_path = ''
-as $$
-begin
   return private.cursor_checksum(query, key::text)
     || translate(encode(convert_to(key::text, 'UTF8'), 'base64'), E'+/=\n', '-_');
-end
-$$;
 comment on function private.cursor_of is 'The cursor of a page that begins after this sort key.';
 
 create function private.next_cursor(query text, last_keys jsonb) returns text

@@ -72,14 +72,16 @@ create policy "everybody reads areas" on public.areas
   for select to anon, authenticated using (true);
 
 create function private.is_word(vocabulary text, code text) returns boolean
-  language sql
+  language plpgsql
   stable
   set search_path = ''
 as $$
-  select exists (
+begin
+  return exists (
     select from public.vocabularies
     where vocabularies.vocabulary = is_word.vocabulary and vocabularies.code = is_word.code
-  )
+  );
+end
 $$;
 comment on function private.is_word is 'Whether a code is of that vocabulary.';
 

@@ -97,7 +97,7 @@ begin
   elsif form = 'code' then
     problem := case
       when jsonb_typeof(value) <> 'string' then 'invalid'
-      when not private.is_code(vocabulary, value #>> '{}') then
+      when not private.is_code(vocabulary, value) then
         case vocabulary when 'area' then 'area_invalid' else 'invalid' end
     end;
   elsif form = 'codes' then

@@ -1,20 +1,33 @@
 -- What the value of a field may be: each kind of value is brought into its one form, or refused.
 
-create function private.is_code(vocabulary text, code text) returns boolean
+create function private.are_codes(vocabulary text, codes jsonb) returns boolean
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
-  return case vocabulary
-    when 'area' then exists (select from public.areas where areas.id = code)
-    when 'governorate' then exists (select from public.governorates where governorates.id = code)
-    else private.is_word(vocabulary, code)
-  end;
+  -- One by one, because most lists are of one.
+  for place in 0 .. jsonb_array_length(codes) - 1 loop
+    if jsonb_typeof(codes -> place) <> 'string' or not (case vocabulary
+      when 'area' then exists (select from public.areas where areas.id = codes ->> place)
+      when 'governorate' then
+        exists (select from public.governorates where governorates.id = codes ->> place)
+      else private.is_word(vocabulary, codes ->> place)
+    end) then
+      return false;
+    end if;
+  end loop;
+  return true;
 end
 $$;
-comment on function private.is_code is
-  'Whether this is a code of the vocabulary, which may also be area or governorate.';
+comment on function private.are_codes is
+  'Whether all of a list are codes of the vocabulary, which may also be area or governorate.';
+
+create function private.is_code(vocabulary text, code jsonb) returns boolean
+  language sql
+  stable
+  return private.are_codes(vocabulary, jsonb_build_array(code));
+comment on function private.is_code is 'Whether this is a code of the vocabulary.';
 
 create function private.tidy_text(value text) returns text
   language plpgsql
@@ -91,10 +104,7 @@ begin
   return case
     when jsonb_typeof(value) <> 'array' then 'invalid'
     when jsonb_array_length(value) > maximum then 'too_big'
-    when exists (
-      select from jsonb_array_elements(value) as item
-      where jsonb_typeof(item) <> 'string' or not private.is_code(vocabulary, item #>> '{}')
-    ) then 'invalid'
+    when not private.are_codes(vocabulary, value) then 'invalid'
     when jsonb_array_length(value) > (
       select count(distinct item) from jsonb_array_elements(value) as item
     ) then 'invalid'

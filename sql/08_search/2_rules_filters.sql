@@ -79,7 +79,7 @@ comment on table private.search_filter_rules is
   'Every filter: its name in JSON; its form, with the vocabulary of its codes and the bounds of its '
   'numbers; the column of private.search_documents that is compared with it, and how; the strategy '
   'that alone has it; whether the indexes of the newest hold that column; the term by which the text '
-  'index finds it.';
+  'index finds it. Stays: a row a filter.';
 
 create function private.parse_bbox(value jsonb, out clean jsonb, out problem text)
   language plpgsql
@@ -162,11 +162,10 @@ declare
 begin
   clean := value;
   case rule.form
-    when 'type' then
-      problem := case when value not in ('"SALE"', '"RENT"', '"EXCHANGE"') then 'invalid' end;
-    when 'code' then
-      problem := case when jsonb_typeof(value) <> 'string'
-        or not private.is_code(rule.vocabulary, value #>> '{}') then 'invalid' end;
+    when 'number', 'integer' then
+      parsed := private.parse_number(rule.form, value, rule.lowest, rule.highest);
+      clean := parsed.clean;
+      problem := parsed.problem;
     when 'codes' then
       if rule.name = 'furnished' and jsonb_typeof(value) = 'string' then
         value := jsonb_build_array(value);
@@ -174,10 +173,7 @@ begin
       problem := case
         when jsonb_typeof(value) <> 'array' then 'invalid'
         when jsonb_array_length(value) > 200 then 'too_big'
-        when exists (
-          select from jsonb_array_elements(value) as item
-          where jsonb_typeof(item) <> 'string' or not private.is_code(rule.vocabulary, item #>> '{}')
-        ) then 'invalid'
+        when not private.are_codes(rule.vocabulary, value) then 'invalid'
       end;
       -- An empty list does not filter, and a code that is named twice counts once.
       clean := case when problem is null then nullif(value, '[]') end;
@@ -191,6 +187,10 @@ begin
           ) as once
         );
       end if;
+    when 'type' then
+      problem := case when value not in ('"SALE"', '"RENT"', '"EXCHANGE"') then 'invalid' end;
+    when 'code' then
+      problem := case when not private.is_code(rule.vocabulary, value) then 'invalid' end;
     when 'boolean' then
       problem := case when jsonb_typeof(value) <> 'boolean' then 'invalid' end;
     when 'uuid', 'owner' then
@@ -208,7 +208,6 @@ begin
         when 'time' then parsed := private.parse_time(value);
         when 'box' then parsed := private.parse_bbox(value);
         when 'circle' then parsed := private.parse_near(value);
-        else parsed := private.parse_number(rule.form, value, rule.lowest, rule.highest);
       end case;
       clean := parsed.clean;
       problem := parsed.problem;
@@ -227,6 +226,7 @@ as $$
 declare
   clean jsonb := '{}';
   problems jsonb := '[]';
+  ranges jsonb := '[]'; -- that end before they begin
   given record;
   rule private.search_filter_rules;
   parsed record;
@@ -241,20 +241,17 @@ begin
       continue;
     end if;
     parsed := private.parse_search_filter(rule, given.value);
-    if parsed.problem is null then
-      clean := jsonb_set(clean, array[given.name], coalesce(parsed.clean, 'null'));
-    else
+    if parsed.problem is not null then
       problems := problems || jsonb_build_object('path', given.name, 'code', parsed.problem);
+      continue;
+    end if;
+    clean := jsonb_set(clean, array[given.name], coalesce(parsed.clean, 'null'));
+    -- The keys of jsonb are in order, those of one length as in the alphabet: Max was before.
+    if parsed.clean > clean -> replace(given.name, 'Min', 'Max') then
+      ranges := ranges || jsonb_build_object('path', given.name, 'code', 'range_invalid');
     end if;
   end loop;
-  if problems = '[]' and clean::text ~ 'Min"' then
-    problems := (
-      select coalesce(jsonb_agg(jsonb_build_object('path', low.name, 'code', 'range_invalid')), '[]')
-      from jsonb_object_keys(clean) as low (name)
-      where low.name like '%Min'
-        and (clean ->> low.name)::numeric > (clean ->> replace(low.name, 'Min', 'Max'))::numeric
-    );
-  end if;
+  problems := case problems when '[]' then ranges else problems end;
   if problems <> '[]' then
     perform private.refuse(422, coalesce((
       select code from unnest('{filter_unknown,bbox_invalid,range_invalid}'::text[]) as code

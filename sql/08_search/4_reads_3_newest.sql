@@ -51,8 +51,18 @@ comment on function private.newest_lane is
   'The newest thousand listings of an area, of a type and kind, or of all, or with their texts six '
   'thousand of all, in order, because one of the statements gives them all.';
 
+create function private.is_of(strategy text, type text, auction_ends_at timestamptz) returns boolean
+  language sql
+  stable
+  return case is_of.strategy
+    when 'exchange' then is_of.type = 'EXCHANGE'
+    else is_of.type in ('SALE', 'RENT') and (is_of.auction_ends_at > now()) is not true
+  end;
+comment on function private.is_of is 'Whether a listing is of the strategy standard or exchange.';
+
 create function private.newest_hits(
-  strategy text, wanted private.search_filters, words tsquery,
+  strategy text, wanted_type text, kinds text[], price_min numeric, price_max numeric,
+  bedrooms_min smallint, words tsquery,
   of_area text, of_type text, of_kind text, before_at timestamptz, before_id uuid, size integer
 ) returns table (ids uuid[], keys text[])
   language sql
@@ -63,13 +73,12 @@ begin atomic
     select lane.property_id, lane.published_at
     from private.newest_lane(
       of_area, of_type, of_kind, newest_hits.words is not null, before_at, before_id) as lane
-    where case newest_hits.strategy when 'exchange' then lane.type = 'EXCHANGE'
-        else lane.type in ('SALE', 'RENT') and (lane.auction_ends_at > now()) is not true end
-      and ((wanted).type is null or lane.type = (wanted).type)
-      and ((wanted).kinds is null or lane.kind = any ((wanted).kinds))
-      and ((wanted)."priceMin" is null or lane.price >= (wanted)."priceMin")
-      and ((wanted)."priceMax" is null or lane.price <= (wanted)."priceMax")
-      and ((wanted)."bedroomsMin" is null or lane.bedrooms >= (wanted)."bedroomsMin")
+    where private.is_of(newest_hits.strategy, lane.type, lane.auction_ends_at)
+      and (wanted_type is null or lane.type = wanted_type)
+      and (newest_hits.kinds is null or lane.kind = any (newest_hits.kinds))
+      and (price_min is null or lane.price >= price_min)
+      and (price_max is null or lane.price <= price_max)
+      and (bedrooms_min is null or lane.bedrooms >= bedrooms_min)
       and (newest_hits.words is null or lane.document @@ newest_hits.words)
     limit newest_hits.size
   ) as page;
@@ -88,9 +97,17 @@ as $$
 declare
   before_at constant timestamptz := coalesce(after_key, 'infinity');
   before_id constant uuid := coalesce(after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
-  of_area constant text := wanted."areaIds"[1];
+  of_area text := wanted."areaIds"[1];
   of_kind constant text := case when of_area is null then wanted.kinds[1] end;
+  -- For each listing that is passed by, a variable is read faster than a field.
+  wanted_type constant text := wanted.type;
+  kinds constant text[] := wanted.kinds;
+  price_min constant numeric := wanted."priceMin";
+  price_max constant numeric := wanted."priceMax";
+  bedrooms_min constant smallint := wanted."bedroomsMin";
   others private.search_filters := wanted;
+  named record; -- of the words: areas of that name, and how many listings have it in their text
+  elsewhere tsquery;
 begin
   others.type := null;
   others.kinds := null;
@@ -105,30 +122,39 @@ begin
     or words is not null and (not (wanted is null) or words::text ~ '[&!<]') then
     return;
   elsif words is not null then
-    -- Alternatives alone, which are as frequent as that a page is likely full after 3,000 listings.
-    perform from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
-    join private.search_vocabulary on search_vocabulary.word = alternative[1]
-    having sum(search_vocabulary.listings) * 3000 >= size * (
-      select reltuples from pg_class where oid = 'private.search_documents'::regclass);
-    if not found then
-      return;
+    -- Alternatives alone.
+    select array_agg(substr(alternative[1], 6)) filter (where alternative[1] like 'area:%') as areas,
+      coalesce(sum(search_vocabulary.listings), 0) as frequency
+    into named
+    from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
+    left join private.search_vocabulary on search_vocabulary.word = alternative[1];
+    if cardinality(named.areas) = 1 and named.frequency < 3000 then
+      -- The text index finds as many in less than what walking past the others takes.
+      of_area := named.areas[1];
+      elsewhere := words && !! private.quote_lexeme('area:' || of_area)::tsquery;
+    elsif named.frequency * 3000 < size * (
+      select reltuples from pg_class where oid = 'private.search_documents'::regclass) then
+      return; -- So rare that a page is hardly full after 3,000 listings.
     end if;
   end if;
   if of_area is not null then
     select * into ids, keys from private.newest_hits(
-      strategy, wanted, null, of_area, null, null, before_at, before_id, size);
+      strategy, wanted_type, kinds, price_min, price_max, bedrooms_min, null,
+      of_area, null, null, before_at, before_id, size);
   elsif of_kind is not null then
     select * into ids, keys from private.newest_hits(
-      strategy, wanted, null, null, wanted.type, of_kind, before_at, before_id, size);
+      strategy, wanted_type, kinds, price_min, price_max, bedrooms_min, null,
+      null, wanted_type, of_kind, before_at, before_id, size);
   elsif words is not null then
     select * into ids, keys from private.newest_hits(
-      strategy, null, words, null, null, null, before_at, before_id, size);
+      strategy, null, null, null, null, null, words, null, null, null, before_at, before_id, size);
   else
     select * into ids, keys from private.newest_hits(
-      strategy, wanted, null, null, null, null, before_at, before_id, size);
+      strategy, wanted_type, kinds, price_min, price_max, bedrooms_min, null,
+      null, null, null, before_at, before_id, size);
   end if;
   is_complete := cardinality(ids) = size;
-  if is_complete is not true and words is null then
+  if is_complete is not true and (words is null or elsewhere is not null) then
     -- Or the thousand were all.
     is_complete := not exists (
       select from private.newest_lane(of_area, wanted.type, of_kind, false, before_at, before_id)
@@ -137,8 +163,24 @@ begin
     ids := coalesce(ids, '{}');
     keys := coalesce(keys, '{}');
   end if;
+  if is_complete and elsewhere is not null then
+    select coalesce(array_agg(hit.id), '{}'), coalesce(array_agg(hit.published_at::text), '{}')
+    into ids, keys
+    from (
+      select lane.id, lane.key::timestamptz as published_at
+      from unnest(ids, keys) as lane (id, key)
+      union all
+      select listing.property_id, listing.published_at from private.search_documents as listing
+      where listing.document @@ elsewhere
+        and private.is_of(newest_listings.strategy, listing.type, listing.auction_ends_at)
+        and (listing.published_at, listing.property_id) < (before_at, before_id)
+      order by published_at desc, id desc
+      limit newest_listings.size
+    ) as hit;
+  end if;
 end
 $$;
 comment on function private.newest_listings is
   'The first listings of a search in the order newest, if few are asked for: of one area, of one kind '
-  'with its type, or of all, by prices and bedrooms, or by a common word alone. Complete: there are no others on the page.';
+  'with its type, or of all, by prices and bedrooms, or by a common word or the name of an area alone. '
+  'Complete: there are no others on the page.';

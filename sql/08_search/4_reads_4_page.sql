@@ -176,7 +176,7 @@ create function private.search(
 as $$
 declare
   given constant private.search_filters := private.parse_search_filters(filters, strategy);
-  words text[];
+  words text[] := '{}';
   query text;
   place jsonb;
   page record;
@@ -187,11 +187,15 @@ declare
   next_cursor text;
 begin
   perform private.require_search(strategy, q, sort, given);
-  words := private.search_words(q);
+  if q <> '' then
+    words := private.search_words(q);
+  end if;
   sort := coalesce(sort, private.default_sort(strategy));
   query := concat_ws(
     ' ', 'search', strategy, sort, words, given, case when literal then 'literal' end);
-  place := private.cursor_key(query, page_cursor);
+  if page_cursor is not null then
+    place := private.cursor_key(query, page_cursor);
+  end if;
   if words <> '{}' then
     page := private.page_of_words(
       strategy, sort, given, q, coalesce(literal, false), place, page_size);
@@ -208,7 +212,10 @@ begin
     next_cursor := private.cursor_of(query, next_place
       || jsonb_build_object('key', page.keys[page_size], 'id', page.ids[page_size]));
   end if;
-  shown := private.without_blocked(page.ids[:page_size]);
+  shown := page.ids[:page_size];
+  if private.claims() is not null then -- a guest has blocked nobody
+    shown := private.without_blocked(shown);
+  end if;
   if words <> '{}' then
     similar_from := page.similar_from;
     if similar_from > 0 and cardinality(shown) < cardinality(page.ids[:page_size]) then

@@ -1,0 +1,35 @@
+/** Deals after many changes of a price, for which a trigger is off for a moment: its table waits. */
+import { expect, test } from 'vitest'
+import { database, guest, signUp } from '../support/client.ts'
+import { publishListing } from '../support/listings.ts'
+
+const pct = async (id: string) => (await guest.get(`/properties/${id}`)).body.deal?.dropPct ?? null
+
+test('a price is changed as soon after 20,000 others as after two', async () => {
+  const seller = await signUp()
+  const { id } = await publishListing(seller, { price: 1000 })
+  const client = await database().connect()
+  try {
+    // Without a look at the whole history after each row.
+    await client.query(`begin; set local lock_timeout = '20s';
+      alter table public.price_history disable trigger price_history_makes_deals`)
+    await client.query(
+      `insert into public.price_history (property_id, price, changed_at)
+       select $1, 1000 + nth % 7, now() - interval '13 days' + nth * interval '1 minute' * 0.9
+       from generate_series(1, 20000) as nth`,
+      [id],
+    )
+    await client.query(`
+      alter table public.price_history enable trigger price_history_makes_deals; commit`)
+  } finally {
+    client.release()
+  }
+  // All of it within the time of one statement, which the whole history times itself does not fit in.
+  expect(await seller.patch(`/properties/${id}`, { price: 990 })).toMatchObject({
+    status: 200,
+    body: { price: 990 },
+  })
+  expect(await pct(id)).toBe(null)
+  await seller.patch(`/properties/${id}`, { price: 940 })
+  expect(await pct(id)).toBe(5.05) // of 990
+})
