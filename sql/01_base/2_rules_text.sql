@@ -4,10 +4,7 @@ create function private.ascii_digits(value text) returns text
   language sql
   immutable
   parallel safe
-  set search_path = ''
-as $$
-  select translate(value, '٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹', '01234567890123456789')
-$$;
+  return translate(value, '٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹', '01234567890123456789');
 comment on function private.ascii_digits is 'Arabic-Indic and Persian digits as ASCII ones.';
 
 create function private.is_clean(value text) returns boolean
@@ -27,10 +24,7 @@ create function private.tidy(value text) returns text
   language sql
   immutable
   parallel safe
-  set search_path = ''
-as $$
-  select nullif(btrim(regexp_replace(normalize(value, nfkc), '[[:space:]]+', ' ', 'g')), '')
-$$;
+  return nullif(btrim(regexp_replace(normalize(value, nfkc), '[[:space:]]+', ' ', 'g')), '');
 comment on function private.tidy is
   'One line of text in one form: NFKC, single spaces, trimmed; null when nothing is left.';
 

@@ -82,10 +82,7 @@ comment on function private.cursor_key is
 create function private.is_sort(sorts jsonb, sort text) returns boolean
   language sql
   immutable
-  set search_path = ''
-as $$
-  select coalesce(sort = 'newest' or sorts ? regexp_replace(sort, '^-', ''), false)
-$$;
+  return coalesce(sort = 'newest' or sorts ? regexp_replace(sort, '^-', ''), false);
 comment on function private.is_sort is
   'Whether a list can be sorted like this: by one of its sorts, backwards with - before it, or by '
   'newest, which is -oldest.';

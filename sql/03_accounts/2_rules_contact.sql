@@ -7,10 +7,7 @@
 create function private.other_kind(kind text) returns text
   language sql
   immutable
-  set search_path = ''
-as $$
-  select case kind when 'phone' then 'email' else 'phone' end
-$$;
+  return case kind when 'phone' then 'email' else 'phone' end;
 comment on function private.other_kind is 'Of phone and email the other one.';
 
 create function private.proven_contact(account public.accounts, kind text) returns text

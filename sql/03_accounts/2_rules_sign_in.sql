@@ -19,10 +19,7 @@ comment on function private.account_with is
 create function private.decoy_email() returns text
   language sql
   immutable
-  set search_path = ''
-as $$
-  select 'decoy@accounts.invalid'
-$$;
+  return 'decoy@accounts.invalid';
 comment on function private.decoy_email is
   'The account that unknown identifiers are tried against at sign-in, so that they take the same '
   'time (functions/_shared/supabase-auth.ts).';

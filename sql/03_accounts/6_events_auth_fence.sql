@@ -20,11 +20,8 @@ comment on function private.announce_password is
 create function private.account_bits(account_id uuid) returns bigint
   language sql
   immutable
-  set search_path = ''
-as $$
-  select ('x' || left(replace(account_id::text, '-', ''), 16))::bit(64)::bigint
-    & 9223372036854775807
-$$;
+  return ('x' || left(replace(account_id::text, '-', ''), 16))::bit(64)::bigint
+    & 9223372036854775807;
 comment on function private.account_bits is 'As much of an id as a sequence can hold.';
 
 create function private.refuse_password(account_id uuid) returns void

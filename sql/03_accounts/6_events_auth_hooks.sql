@@ -94,13 +94,10 @@ comment on function private.usable_individual is
 
 create function private.refuse_sending(event jsonb) returns jsonb
   language sql
-  immutable
-  set search_path = ''
-as $$
-  select jsonb_build_object('error', jsonb_build_object(
+  stable
+  return jsonb_build_object('error', jsonb_build_object(
     'http_code', 403, 'message',
-    'Auth sends nothing: the person asks for a code in the app, where a password is forgotten.'))
-$$;
+    'Auth sends nothing: the person asks for a code in the app, where a password is forgotten.'));
 comment on function private.refuse_sending is
   'Auth''s send-SMS and send-email hooks: Auth itself never sends anything.';
 

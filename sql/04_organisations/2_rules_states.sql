@@ -3,10 +3,7 @@
 create function private.holds_licence(identity_status text) returns boolean
   language sql
   immutable
-  set search_path = ''
-as $$
-  select identity_status in ('active', 'expired', 'suspended')
-$$;
+  return identity_status in ('active', 'expired', 'suspended');
 comment on function private.holds_licence is
   'Whether an identity of this status has a licence that nobody else can have.';
 grant execute on function private.holds_licence

@@ -80,10 +80,7 @@ comment on function private.can_deliver is
 create function private.most_given_up() returns numeric
   language sql
   immutable
-  set search_path = ''
-as $$
-  select 20.000
-$$;
+  return 20.000;
 comment on function private.most_given_up is 'KWD: what people may give up at most.';
 
 create function private.available_money(account_id uuid) returns numeric

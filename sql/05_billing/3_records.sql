@@ -57,15 +57,12 @@ comment on function private.invoice_record is 'An invoice as its owner sees it.'
 
 create function private.plan_record(plan public.plans) returns json
   language sql
-  immutable
-  set search_path = ''
-as $$
-  select json_build_object(
+  stable
+  return json_build_object(
     'id', plan.id, 'code', plan.code, 'nameAr', plan.name_ar, 'nameEn', plan.name_en,
     'audience', plan.audience, 'price', plan.price, 'intervalDays', plan.interval_days,
     'activeListings', plan.active_listings, 'listingDays', plan.listing_days,
-    'photosPerListing', plan.photos_per_listing, 'featuredCredits', plan.featured_credits)
-$$;
+    'photosPerListing', plan.photos_per_listing, 'featuredCredits', plan.featured_credits);
 comment on function private.plan_record is 'A plan as clients see it.';
 
 create function private.refund_answer(refund_id uuid) returns json

@@ -132,10 +132,7 @@ comment on function private.apply_payment_answer is
 create function private.is_final(event public.payment_events) returns boolean
   language sql
   immutable
-  set search_path = ''
-as $$
-  select event.kind = 'other' or event.outcome not in ('received', 'pending', 'ignored')
-$$;
+  return event.kind = 'other' or event.outcome not in ('received', 'pending', 'ignored');
 comment on function private.is_final is
   'Whether a repetition of an event adds nothing, because its outcome is final.';
 
@@ -179,12 +176,9 @@ comment on function private.finish_event is 'Records the outcome of an event.';
 
 create function private.event_answer(outcome text, duplicate boolean default false) returns json
   language sql
-  immutable
-  set search_path = ''
-as $$
-  select json_build_object('received', true, 'duplicate', duplicate, 'outcome', outcome,
-    'final', outcome not in ('pending', 'ignored'))
-$$;
+  stable
+  return json_build_object('received', true, 'duplicate', duplicate, 'outcome', outcome,
+    'final', outcome not in ('pending', 'ignored'));
 comment on function private.event_answer is 'The answer to the functions about an event.';
 
 create function private.receive_payment(
@@ -242,10 +236,7 @@ comment on function private.is_known_event is
 create function private.parse_amount(written text) returns numeric
   language sql
   immutable
-  set search_path = ''
-as $$
-  select case when written ~ '^-?[0-9]{1,14}(\.[0-9]{1,6})?$' then written::numeric end
-$$;
+  return case when written ~ '^-?[0-9]{1,14}(\.[0-9]{1,6})?$' then written::numeric end;
 comment on function private.parse_amount is 'An amount as a provider wrote it; null if it is none.';
 
 grant execute on function private.receive_payment, private.is_known_event to backend;

@@ -3,10 +3,7 @@
 create function private.price_history_kept() returns interval
   language sql
   immutable
-  set search_path = ''
-as $$
-  select interval '2 years'
-$$;
+  return interval '2 years';
 comment on function private.price_history_kept is
   'For how long the prices of a listing are kept, and the one that it had before.';
 

@@ -42,7 +42,7 @@ comment on function private.shows_building is
 
 create function private.share_url_json(template text, ref_no bigint) returns text
   language sql
-  immutable
+  stable
   return replace(share_url_json.template, '{refNo}', 'KW-' || share_url_json.ref_no);
 comment on function private.share_url_json is
   'The address at which a listing is passed on, as JSON, by the setting share_url as JSON: a template '

@@ -4,10 +4,7 @@
 create function private.unproven_past_reason() returns text
   language sql
   immutable
-  set search_path = ''
-as $$
-  select 'أُرسل هذا الطلب قبل إثبات ملكية البريد الإلكتروني، راجع البيانات وأرسلها من جديد'
-$$;
+  return 'أُرسل هذا الطلب قبل إثبات ملكية البريد الإلكتروني، راجع البيانات وأرسلها من جديد';
 comment on function private.unproven_past_reason is
   'Why an identity left the queue when the email of its account was proven: as its owner reads it.';
 

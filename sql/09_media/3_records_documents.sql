@@ -3,16 +3,13 @@
 create function private.document_json(document public.documents, path text) returns json
   language sql
   stable
-  set search_path = ''
-as $$
-  select json_build_object(
+  return json_build_object(
     'id', document.id,
     'name', document.name,
     'type', document.type,
     'size', document.bytes,
     'createdAt', document.created_at,
-    'url', path || '/' || document.id)
-$$;
+    'url', path || '/' || document.id);
 comment on function private.document_json is
   'A document in a list; its address is a path of the API that begins with this one.';
 

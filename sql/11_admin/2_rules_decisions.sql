@@ -22,18 +22,15 @@ comment on function private.tidy_reason is
 
 create function private.identity_decisions(identity public.identities) returns text[]
   language sql
-  immutable
-  set search_path = ''
-as $$
-  select case
+  stable
+  return case
     when identity.status = 'active' then '{suspended}'
     when identity.status = 'suspended' then '{active}'
     when identity.type = 'individual' then '{}'
     when identity.status = 'pending_verification' then '{active,rejected}'
     when identity.status = 'expired' then '{active}'
     else '{}'
-  end::text[]
-$$;
+  end::text[];
 comment on function private.identity_decisions is
   'The states that an admin can give an identity now.';
 
@@ -70,10 +67,7 @@ comment on function private.awaits_review is
 create function private.review_version(property public.properties) returns integer
   language sql
   immutable
-  set search_path = ''
-as $$
-  select property.version + property.pictures_version
-$$;
+  return property.version + property.pictures_version;
 comment on function private.review_version is
   'Grows with whatever an admin would see of a listing, its pictures included: what a decision is '
   'about.';
@@ -81,17 +75,14 @@ comment on function private.review_version is
 create function private.property_decisions(property public.properties) returns text[]
   language sql
   immutable
-  set search_path = ''
-as $$
-  select array_remove(array[
+  return array_remove(array[
     case when property.status = 'pending_review' or property.pending_changes is not null
       then 'approve' end,
     case when property.status = 'pending_review' or property.pending_changes is not null
       then 'reject' end,
     case when property.status = 'suspended' then 'restore' end,
     case when property.status not in ('suspended', 'deleted') then 'suspend' end
-  ], null)
-$$;
+  ], null);
 comment on function private.property_decisions is 'What an admin can decide about a listing now.';
 
 -- For the view of Studio, which reads with its caller's rights.

@@ -84,10 +84,8 @@ comment on function private.audit_records is 'Entries of the audit trail, in the
 
 create function private.report_record(report public.reports) returns json
   language sql
-  immutable
-  set search_path = ''
-as $$
-  select json_build_object(
+  stable
+  return json_build_object(
     'id', report.id,
     'targetType', report.target_type,
     'targetId', report.target_id,
@@ -95,8 +93,7 @@ as $$
     'note', report.note,
     'status', report.status,
     'createdAt', report.created_at
-  )
-$$;
+  );
 comment on function private.report_record is 'A report as its reporter sees it.';
 
 create function private.admin_report_json(report public.reports) returns json

@@ -168,22 +168,16 @@ comment on function private.waiting_identity_json is
 create function private.payout_decisions(payout public.wallet_payouts) returns text[]
   language sql
   immutable
-  set search_path = ''
-as $$
-  select case payout.state when 'open' then array['paid_out', 'written_off'] else '{}' end
-$$;
+  return case payout.state when 'open' then array['paid_out', 'written_off'] else '{}' end;
 comment on function private.payout_decisions is
   'What an admin can decide about money of a deleted account.';
 
 create function private.waiting_payout_json(payout public.wallet_payouts) returns json
   language sql
-  immutable
-  set search_path = ''
-as $$
-  select json_build_object(
+  stable
+  return json_build_object(
     'accountId', payout.account_id, 'amount', payout.amount, 'name', payout.name,
-    'phone', payout.phone, 'email', payout.email)
-$$;
+    'phone', payout.phone, 'email', payout.email);
 comment on function private.waiting_payout_json is
   'Money of a deleted account, and who is owed it for 180 days.';
 

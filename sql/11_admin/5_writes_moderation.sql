@@ -4,13 +4,10 @@
 
 create function private.transition_sentence(kind text, status text, allowed text[]) returns text
   language sql
-  immutable
-  set search_path = ''
-as $$
-  select format('The %s is %s: %s.', kind, replace(status, '_', ' '), case when allowed = '{}'
+  stable
+  return format('The %s is %s: %s.', kind, replace(status, '_', ' '), case when allowed = '{}'
     then 'nothing more is decided about it'
-    else 'what can be done is ' || array_to_string(allowed, ', ') end)
-$$;
+    else 'what can be done is ' || array_to_string(allowed, ', ') end);
 comment on function private.transition_sentence is
   'Why a decision does not go through, for whoever made it by hand.';
 

@@ -26,9 +26,7 @@ comment on function private.notification_record is 'A notification as its accoun
 create function private.device_record(device public.devices) returns json
   language sql
   stable
-  set search_path = ''
-as $$
-  select json_build_object(
+  return json_build_object(
     'deviceId', device.device_id,
     'platform', device.platform,
     'appVersion', device.app_version,
@@ -36,8 +34,7 @@ as $$
     'current', device.session_id = private.session_id(),
     'createdAt', device.created_at,
     'updatedAt', device.updated_at
-  )
-$$;
+  );
 comment on function private.device_record is
   'A device as its account sees it; the push token stays here.';
 

@@ -1123,10 +1123,7 @@ create function private.ascii_digits(value text) returns text
   language sql
   immutable
   parallel safe
-  set search_path = ''
-as $$
-  select translate(value, '٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹', '01234567890123456789')
-$$;
+  return translate(value, '٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹', '01234567890123456789');
 comment on function private.ascii_digits is 'Arabic-Indic and Persian digits as ASCII ones.';
 
 create function private.is_clean(value text) returns boolean
@@ -1146,10 +1143,7 @@ create function private.tidy(value text) returns text
   language sql
   immutable
   parallel safe
-  set search_path = ''
-as $$
-  select nullif(btrim(regexp_replace(normalize(value, nfkc), '[[:space:]]+', ' ', 'g')), '')
-$$;
+  return nullif(btrim(regexp_replace(normalize(value, nfkc), '[[:space:]]+', ' ', 'g')), '');
 comment on function private.tidy is
   'One line of text in one form: NFKC, single spaces, trimmed; null when nothing is left.';
 
@@ -1378,10 +1372,7 @@ comment on function private.cursor_key is
 create function private.is_sort(sorts jsonb, sort text) returns boolean
   language sql
   immutable
-  set search_path = ''
-as $$
-  select coalesce(sort = 'newest' or sorts ? regexp_replace(sort, '^-', ''), false)
-$$;
+  return coalesce(sort = 'newest' or sorts ? regexp_replace(sort, '^-', ''), false);
 comment on function private.is_sort is
   'Whether a list can be sorted like this: by one of its sorts, backwards with - before it, or by '
   'newest, which is -oldest.';
@@ -2678,10 +2669,7 @@ comment on function private.count_code is
 create function private.other_kind(kind text) returns text
   language sql
   immutable
-  set search_path = ''
-as $$
-  select case kind when 'phone' then 'email' else 'phone' end
-$$;
+  return case kind when 'phone' then 'email' else 'phone' end;
 comment on function private.other_kind is 'Of phone and email the other one.';
 
 create function private.proven_contact(account public.accounts, kind text) returns text
@@ -3396,10 +3384,7 @@ comment on function private.account_with is
 create function private.decoy_email() returns text
   language sql
   immutable
-  set search_path = ''
-as $$
-  select 'decoy@accounts.invalid'
-$$;
+  return 'decoy@accounts.invalid';
 comment on function private.decoy_email is
   'The account that unknown identifiers are tried against at sign-in, so that they take the same '
   'time (functions/_shared/supabase-auth.ts).';
@@ -5829,11 +5814,8 @@ comment on function private.announce_password is
 create function private.account_bits(account_id uuid) returns bigint
   language sql
   immutable
-  set search_path = ''
-as $$
-  select ('x' || left(replace(account_id::text, '-', ''), 16))::bit(64)::bigint
-    & 9223372036854775807
-$$;
+  return ('x' || left(replace(account_id::text, '-', ''), 16))::bit(64)::bigint
+    & 9223372036854775807;
 comment on function private.account_bits is 'As much of an id as a sequence can hold.';
 
 create function private.refuse_password(account_id uuid) returns void
@@ -6045,13 +6027,10 @@ comment on function private.usable_individual is
 
 create function private.refuse_sending(event jsonb) returns jsonb
   language sql
-  immutable
-  set search_path = ''
-as $$
-  select jsonb_build_object('error', jsonb_build_object(
+  stable
+  return jsonb_build_object('error', jsonb_build_object(
     'http_code', 403, 'message',
-    'Auth sends nothing: the person asks for a code in the app, where a password is forgotten.'))
-$$;
+    'Auth sends nothing: the person asks for a code in the app, where a password is forgotten.'));
 comment on function private.refuse_sending is
   'Auth''s send-SMS and send-email hooks: Auth itself never sends anything.';
 
@@ -6669,10 +6648,7 @@ comment on function private.set_picture is
 create function private.holds_licence(identity_status text) returns boolean
   language sql
   immutable
-  set search_path = ''
-as $$
-  select identity_status in ('active', 'expired', 'suspended')
-$$;
+  return identity_status in ('active', 'expired', 'suspended');
 comment on function private.holds_licence is
   'Whether an identity of this status has a licence that nobody else can have.';
 grant execute on function private.holds_licence
@@ -8626,10 +8602,7 @@ comment on function private.can_deliver is
 create function private.most_given_up() returns numeric
   language sql
   immutable
-  set search_path = ''
-as $$
-  select 20.000
-$$;
+  return 20.000;
 comment on function private.most_given_up is 'KWD: what people may give up at most.';
 
 create function private.available_money(account_id uuid) returns numeric
@@ -8726,15 +8699,12 @@ comment on function private.invoice_record is 'An invoice as its owner sees it.'
 
 create function private.plan_record(plan public.plans) returns json
   language sql
-  immutable
-  set search_path = ''
-as $$
-  select json_build_object(
+  stable
+  return json_build_object(
     'id', plan.id, 'code', plan.code, 'nameAr', plan.name_ar, 'nameEn', plan.name_en,
     'audience', plan.audience, 'price', plan.price, 'intervalDays', plan.interval_days,
     'activeListings', plan.active_listings, 'listingDays', plan.listing_days,
-    'photosPerListing', plan.photos_per_listing, 'featuredCredits', plan.featured_credits)
-$$;
+    'photosPerListing', plan.photos_per_listing, 'featuredCredits', plan.featured_credits);
 comment on function private.plan_record is 'A plan as clients see it.';
 
 create function private.refund_answer(refund_id uuid) returns json
@@ -9835,10 +9805,7 @@ comment on function private.apply_payment_answer is
 create function private.is_final(event public.payment_events) returns boolean
   language sql
   immutable
-  set search_path = ''
-as $$
-  select event.kind = 'other' or event.outcome not in ('received', 'pending', 'ignored')
-$$;
+  return event.kind = 'other' or event.outcome not in ('received', 'pending', 'ignored');
 comment on function private.is_final is
   'Whether a repetition of an event adds nothing, because its outcome is final.';
 
@@ -9882,12 +9849,9 @@ comment on function private.finish_event is 'Records the outcome of an event.';
 
 create function private.event_answer(outcome text, duplicate boolean default false) returns json
   language sql
-  immutable
-  set search_path = ''
-as $$
-  select json_build_object('received', true, 'duplicate', duplicate, 'outcome', outcome,
-    'final', outcome not in ('pending', 'ignored'))
-$$;
+  stable
+  return json_build_object('received', true, 'duplicate', duplicate, 'outcome', outcome,
+    'final', outcome not in ('pending', 'ignored'));
 comment on function private.event_answer is 'The answer to the functions about an event.';
 
 create function private.receive_payment(
@@ -9945,10 +9909,7 @@ comment on function private.is_known_event is
 create function private.parse_amount(written text) returns numeric
   language sql
   immutable
-  set search_path = ''
-as $$
-  select case when written ~ '^-?[0-9]{1,14}(\.[0-9]{1,6})?$' then written::numeric end
-$$;
+  return case when written ~ '^-?[0-9]{1,14}(\.[0-9]{1,6})?$' then written::numeric end;
 comment on function private.parse_amount is 'An amount as a provider wrote it; null if it is none.';
 
 grant execute on function private.receive_payment, private.is_known_event to backend;
@@ -11917,10 +11878,7 @@ comment on trigger properties_can_be_answered on public.properties is
 create function private.price_history_kept() returns interval
   language sql
   immutable
-  set search_path = ''
-as $$
-  select interval '2 years'
-$$;
+  return interval '2 years';
 comment on function private.price_history_kept is
   'For how long the prices of a listing are kept, and the one that it had before.';
 
@@ -13030,7 +12988,7 @@ comment on function private.shows_building is
 
 create function private.share_url_json(template text, ref_no bigint) returns text
   language sql
-  immutable
+  stable
   return replace(share_url_json.template, '{refNo}', 'KW-' || share_url_json.ref_no);
 comment on function private.share_url_json is
   'The address at which a listing is passed on, as JSON, by the setting share_url as JSON: a template '
@@ -14539,10 +14497,7 @@ comment on function private.lift_suspension is
 create function private.unproven_past_reason() returns text
   language sql
   immutable
-  set search_path = ''
-as $$
-  select 'أُرسل هذا الطلب قبل إثبات ملكية البريد الإلكتروني، راجع البيانات وأرسلها من جديد'
-$$;
+  return 'أُرسل هذا الطلب قبل إثبات ملكية البريد الإلكتروني، راجع البيانات وأرسلها من جديد';
 comment on function private.unproven_past_reason is
   'Why an identity left the queue when the email of its account was proven: as its owner reads it.';
 
@@ -19822,16 +19777,13 @@ comment on function private.earlier_pictures is
 create function private.document_json(document public.documents, path text) returns json
   language sql
   stable
-  set search_path = ''
-as $$
-  select json_build_object(
+  return json_build_object(
     'id', document.id,
     'name', document.name,
     'type', document.type,
     'size', document.bytes,
     'createdAt', document.created_at,
-    'url', path || '/' || document.id)
-$$;
+    'url', path || '/' || document.id);
 comment on function private.document_json is
   'A document in a list; its address is a path of the API that begins with this one.';
 
@@ -23598,12 +23550,9 @@ create policy "nobody but functions of their owner" on public.reports using (fal
 create function private.typed(value text) returns text
   language sql
   immutable
-  set search_path = ''
-as $$
-  select nullif(btrim(regexp_replace(
+  return nullif(btrim(regexp_replace(
     private.ascii_digits(private.tidy(value)), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]', '', 'g')),
-    '')
-$$;
+    '');
 comment on function private.typed is
   'What somebody typed or copied, on one line, with ASCII digits and without marks of direction.';
 
@@ -24022,18 +23971,15 @@ comment on function private.tidy_reason is
 
 create function private.identity_decisions(identity public.identities) returns text[]
   language sql
-  immutable
-  set search_path = ''
-as $$
-  select case
+  stable
+  return case
     when identity.status = 'active' then '{suspended}'
     when identity.status = 'suspended' then '{active}'
     when identity.type = 'individual' then '{}'
     when identity.status = 'pending_verification' then '{active,rejected}'
     when identity.status = 'expired' then '{active}'
     else '{}'
-  end::text[]
-$$;
+  end::text[];
 comment on function private.identity_decisions is
   'The states that an admin can give an identity now.';
 
@@ -24070,10 +24016,7 @@ comment on function private.awaits_review is
 create function private.review_version(property public.properties) returns integer
   language sql
   immutable
-  set search_path = ''
-as $$
-  select property.version + property.pictures_version
-$$;
+  return property.version + property.pictures_version;
 comment on function private.review_version is
   'Grows with whatever an admin would see of a listing, its pictures included: what a decision is '
   'about.';
@@ -24081,17 +24024,14 @@ comment on function private.review_version is
 create function private.property_decisions(property public.properties) returns text[]
   language sql
   immutable
-  set search_path = ''
-as $$
-  select array_remove(array[
+  return array_remove(array[
     case when property.status = 'pending_review' or property.pending_changes is not null
       then 'approve' end,
     case when property.status = 'pending_review' or property.pending_changes is not null
       then 'reject' end,
     case when property.status = 'suspended' then 'restore' end,
     case when property.status not in ('suspended', 'deleted') then 'suspend' end
-  ], null)
-$$;
+  ], null);
 comment on function private.property_decisions is 'What an admin can decide about a listing now.';
 
 -- For the view of Studio, which reads with its caller's rights.
@@ -24336,10 +24276,8 @@ comment on function private.audit_records is 'Entries of the audit trail, in the
 
 create function private.report_record(report public.reports) returns json
   language sql
-  immutable
-  set search_path = ''
-as $$
-  select json_build_object(
+  stable
+  return json_build_object(
     'id', report.id,
     'targetType', report.target_type,
     'targetId', report.target_id,
@@ -24347,8 +24285,7 @@ as $$
     'note', report.note,
     'status', report.status,
     'createdAt', report.created_at
-  )
-$$;
+  );
 comment on function private.report_record is 'A report as its reporter sees it.';
 
 create function private.admin_report_json(report public.reports) returns json
@@ -24638,22 +24575,16 @@ comment on function private.waiting_identity_json is
 create function private.payout_decisions(payout public.wallet_payouts) returns text[]
   language sql
   immutable
-  set search_path = ''
-as $$
-  select case payout.state when 'open' then array['paid_out', 'written_off'] else '{}' end
-$$;
+  return case payout.state when 'open' then array['paid_out', 'written_off'] else '{}' end;
 comment on function private.payout_decisions is
   'What an admin can decide about money of a deleted account.';
 
 create function private.waiting_payout_json(payout public.wallet_payouts) returns json
   language sql
-  immutable
-  set search_path = ''
-as $$
-  select json_build_object(
+  stable
+  return json_build_object(
     'accountId', payout.account_id, 'amount', payout.amount, 'name', payout.name,
-    'phone', payout.phone, 'email', payout.email)
-$$;
+    'phone', payout.phone, 'email', payout.email);
 comment on function private.waiting_payout_json is
   'Money of a deleted account, and who is owed it for 180 days.';
 
@@ -25517,13 +25448,10 @@ grant execute on function private.set_identity_status to authenticated;
 
 create function private.transition_sentence(kind text, status text, allowed text[]) returns text
   language sql
-  immutable
-  set search_path = ''
-as $$
-  select format('The %s is %s: %s.', kind, replace(status, '_', ' '), case when allowed = '{}'
+  stable
+  return format('The %s is %s: %s.', kind, replace(status, '_', ' '), case when allowed = '{}'
     then 'nothing more is decided about it'
-    else 'what can be done is ' || array_to_string(allowed, ', ') end)
-$$;
+    else 'what can be done is ' || array_to_string(allowed, ', ') end);
 comment on function private.transition_sentence is
   'Why a decision does not go through, for whoever made it by hand.';
 
@@ -27416,9 +27344,7 @@ comment on function private.notification_record is 'A notification as its accoun
 create function private.device_record(device public.devices) returns json
   language sql
   stable
-  set search_path = ''
-as $$
-  select json_build_object(
+  return json_build_object(
     'deviceId', device.device_id,
     'platform', device.platform,
     'appVersion', device.app_version,
@@ -27426,8 +27352,7 @@ as $$
     'current', device.session_id = private.session_id(),
     'createdAt', device.created_at,
     'updatedAt', device.updated_at
-  )
-$$;
+  );
 comment on function private.device_record is
   'A device as its account sees it; the push token stays here.';
 
