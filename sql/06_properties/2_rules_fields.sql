@@ -100,6 +100,9 @@ begin
       when not private.is_code(vocabulary, value) then
         case vocabulary when 'area' then 'area_invalid' else 'invalid' end
     end;
+  elsif form in ('number', 'integer') then
+    problem := private.number_problem(form, value, minimum, maximum);
+    clean := case when problem is null then to_jsonb(trim_scale(value::numeric)) end;
   elsif form = 'codes' then
     problem := private.check_codes(vocabulary, value, maximum);
   elsif form = 'paci' then
@@ -111,8 +114,6 @@ begin
   else
     if form in ('line', 'text') then
       parsed := private.parse_text(form, value, minimum, maximum);
-    elsif form in ('number', 'integer') then
-      parsed := private.parse_number(form, value, minimum, maximum);
     elsif form = 'location' then
       parsed := private.parse_location(value);
     else

@@ -163,9 +163,8 @@ begin
   clean := value;
   case rule.form
     when 'number', 'integer' then
-      parsed := private.parse_number(rule.form, value, rule.lowest, rule.highest);
-      clean := parsed.clean;
-      problem := parsed.problem;
+      problem := private.number_problem(rule.form, value, rule.lowest, rule.highest);
+      clean := case when problem is null then to_jsonb(trim_scale(value::numeric)) end;
     when 'codes' then
       if rule.name = 'furnished' and jsonb_typeof(value) = 'string' then
         value := jsonb_build_array(value);

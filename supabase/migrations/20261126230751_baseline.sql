@@ -12190,6 +12190,9 @@ begin
       when not private.is_code(vocabulary, value) then
         case vocabulary when 'area' then 'area_invalid' else 'invalid' end
     end;
+  elsif form in ('number', 'integer') then
+    problem := private.number_problem(form, value, minimum, maximum);
+    clean := case when problem is null then to_jsonb(trim_scale(value::numeric)) end;
   elsif form = 'codes' then
     problem := private.check_codes(vocabulary, value, maximum);
   elsif form = 'paci' then
@@ -12201,8 +12204,6 @@ begin
   else
     if form in ('line', 'text') then
       parsed := private.parse_text(form, value, minimum, maximum);
-    elsif form in ('number', 'integer') then
-      parsed := private.parse_number(form, value, minimum, maximum);
     elsif form = 'location' then
       parsed := private.parse_location(value);
     else
@@ -12646,7 +12647,10 @@ begin
       when 'area' then exists (select from public.areas where areas.id = codes ->> place)
       when 'governorate' then
         exists (select from public.governorates where governorates.id = codes ->> place)
-      else private.is_word(vocabulary, codes ->> place)
+      else exists (
+        select from public.vocabularies
+        where vocabularies.vocabulary = are_codes.vocabulary and vocabularies.code = codes ->> place
+      )
     end) then
       return false;
     end if;
@@ -12703,31 +12707,21 @@ $$;
 comment on function private.parse_text is
   'A text in its one form. A line holds no character that turns or hides what follows it.';
 
-create function private.parse_number(
-  form text, value jsonb, minimum numeric, maximum numeric, out clean jsonb, out problem text
-)
-  language plpgsql
+create function private.number_problem(
+  form text, value jsonb, minimum numeric, maximum numeric
+) returns text
+  language sql
   immutable
-  set search_path = ''
-as $$
-declare
-  amount numeric;
-begin
-  if jsonb_typeof(value) <> 'number' then
-    problem := 'invalid';
-    return;
-  end if;
-  amount := value;
-  clean := to_jsonb(trim_scale(amount));
-  problem := case
-    when amount < minimum then 'too_small'
-    when amount > maximum then 'too_big'
-    when amount <> round(amount, case form when 'integer' then 0 else 3 end) then 'invalid'
+  return case
+    when jsonb_typeof(value) <> 'number' then 'invalid'
+    when value::numeric < minimum then 'too_small'
+    when value::numeric > maximum then 'too_big'
+    when value::numeric <> round(value::numeric, case form when 'integer' then 0 else 3 end)
+    then 'invalid'
   end;
-end
-$$;
-comment on function private.parse_number is
-  'A number: an integer, or with at most three decimals. Nothing is rounded.';
+comment on function private.number_problem is
+  'What is wrong with a number, if anything: an integer, or with at most three decimals. Nothing is '
+  'rounded.';
 
 create function private.check_codes(vocabulary text, value jsonb, maximum numeric) returns text
   language plpgsql
@@ -12784,7 +12778,6 @@ declare
   term jsonb;
   parsed jsonb;
   words record;
-  amount record;
 begin
   problem := case
     when jsonb_typeof(value) <> 'array' then 'invalid'
@@ -12811,11 +12804,11 @@ begin
     parsed := parsed || jsonb_build_object(label, words.clean);
 
     if form = 'expenses' then
-      amount := private.parse_number(
-        'number', coalesce(term -> 'amount', 'null'), 0, 99999999999.999);
-      exit when amount.problem is not null
+      exit when private.number_problem(
+          'number', coalesce(term -> 'amount', 'null'), 0, 99999999999.999) is not null
         or not coalesce(private.is_word('period', term ->> 'period'), false);
-      parsed := parsed || jsonb_build_object('amount', amount.clean, 'period', term -> 'period');
+      parsed := parsed || jsonb_build_object(
+        'amount', trim_scale((term -> 'amount')::numeric), 'period', term -> 'period');
     end if;
     -- As records show it besides: what is read can be sent again.
     exit when term - array(select jsonb_object_keys(parsed)) - left(label, -2) <> '{}';
@@ -17507,9 +17500,8 @@ begin
   clean := value;
   case rule.form
     when 'number', 'integer' then
-      parsed := private.parse_number(rule.form, value, rule.lowest, rule.highest);
-      clean := parsed.clean;
-      problem := parsed.problem;
+      problem := private.number_problem(rule.form, value, rule.lowest, rule.highest);
+      clean := case when problem is null then to_jsonb(trim_scale(value::numeric)) end;
     when 'codes' then
       if rule.name = 'furnished' and jsonb_typeof(value) = 'string' then
         value := jsonb_build_array(value);
