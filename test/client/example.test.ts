@@ -83,19 +83,20 @@ test.runIf(hasBrowser)('people search, save, publish, chat and pay in the exampl
   await buyer.locator('[autocomplete=one-time-code]').fill(code)
   await buyer.getByRole('button', { name: 'تأكيد' }).click()
   await buyer.getByText('خروج').waitFor()
-  await buyer.locator('[type=search]').fill(`بيت للبيع في السالمية ${word}`)
+  await buyer.locator('[type=search]').fill(`بيت للبيع في السالمية ٤٠٠ متر ${word}`)
   await buyer.keyboard.press('Enter')
   await buyer.locator('.chip').first().waitFor()
   const fields = () =>
     buyer.locator('.chip').evaluateAll((all) =>
       all.map((chip) => (chip as HTMLElement).dataset.field)
     )
-  expect((await fields()).sort()).toEqual(['areaIds', 'kinds', 'type'])
+  // The size is two filters, and one chip.
+  expect((await fields()).sort()).toEqual(['areaIds', 'areaM2Max', 'kinds', 'type'])
   const card = buyer.locator('.card', { hasText: word })
   await card.waitFor()
   await buyer.locator('.chip[data-field=areaIds]').click()
   await buyer.locator('.chip[data-field=areaIds]').waitFor({ state: 'detached' })
-  expect((await fields()).sort()).toEqual(['kinds', 'type'])
+  expect((await fields()).sort()).toEqual(['areaM2Max', 'kinds', 'type'])
 
   // Saved, seen on the map's field, and asked about.
   await card.locator('.heart').click()

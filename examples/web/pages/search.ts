@@ -47,11 +47,13 @@ export const searchPage: Page = async (into, signal) => {
 
   function drawChips(understood: Schemas['Understood']) {
     const all = [...taken, ...understood?.found ?? []]
+    // What was said once may be two filters: «٤٠٠ متر» is a least and a most.
+    const said = new Map(all.map((chip) => [chip.text, chip]))
     const ignored = understood?.ignored ?? []
     chips.replaceChildren(
-      ...all.map((chip) => html`<button class="chip" data-field="${chip.field}" @click=${() => {
+      ...[...said.values()].map((chip) => html`<button class="chip" data-field="${chip.field}" @click=${() => {
         if (understood) box.value = understood.words.join(' ')
-        taken = all.filter((other) => other !== chip)
+        taken = all.filter(({ text }) => text !== chip.text)
         run().catch(explain)
       }}>${chip.text} <b>×</b></button>`),
       ...ignored.length ? [html`<small>لم يُستخدم: ${ignored.join('، ')}</small>`] : [],
