@@ -18165,9 +18165,9 @@ comment on function private.search_plan(
 -- sql/08_search/4_reads_3_newest.sql
 
 -- The first steps of what is asked most: the newest of an area, of a type and kind, or of all, with few
--- filters, and of a common word. The statements are static, so that a connection plans them once:
--- planning takes two thirds of the time of such a page. A page that is not full after them is for
--- 4_reads_3_run.sql.
+-- filters, of a common word, and of the name of an area. The statements are static, so that a connection
+-- plans them once: planning takes two thirds of the time of such a page. A page that is not full after
+-- them is for 4_reads_3_run.sql.
 
 create function private.newest_lane(
   of_area text, of_type text, of_kind text, with_text boolean, before_at timestamptz, before_id uuid
