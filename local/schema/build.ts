@@ -16,6 +16,7 @@ export const scripts = {
     '90_platform.sql',
     '91_data.sql',
     '91_data_codes.sql',
+    '91_data_filters.sql',
     '91_data_places.sql',
     '91_data_words.sql',
     '92_backfills.sql',

@@ -106,7 +106,9 @@ declare
   price_max constant numeric := wanted."priceMax";
   bedrooms_min constant smallint := wanted."bedroomsMin";
   others private.search_filters := wanted;
-  named record; -- of the words: areas of that name, and how many listings have it in their text
+  -- Of the words: areas of that name, how many of the others are not counted (short ones, numbers), and
+  -- how many listings have the rest in their text.
+  named record;
   elsewhere tsquery;
 begin
   others.type := null;
@@ -124,11 +126,13 @@ begin
   elsif words is not null then
     -- Alternatives alone.
     select array_agg(substr(alternative[1], 6)) filter (where alternative[1] like 'area:%') as areas,
+      count(*) filter (where alternative[1] not like 'area:%' and search_vocabulary.word is null)
+        as uncounted,
       coalesce(sum(search_vocabulary.listings), 0) as frequency
     into named
     from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
     left join private.search_vocabulary on search_vocabulary.word = alternative[1];
-    if cardinality(named.areas) = 1 and named.frequency < 3000 then
+    if cardinality(named.areas) = 1 and named.uncounted = 0 and named.frequency < 3000 then
       -- The text index finds as many in less than what walking past the others takes.
       of_area := named.areas[1];
       elsewhere := words && !! private.quote_lexeme('area:' || of_area)::tsquery;

@@ -17336,8 +17336,8 @@ comment on function private.search_document is 'A listing as searches compare it
 -- sql/08_search/2_rules_filters.sql
 
 -- The filters of searches and of the map. Each is defined once: an attribute of search_filters and a
--- row of search_filter_rules, by which it is parsed and judged; what clients are told of it
--- (functions/api/search/schemas-filters.ts) is held to these rows by test/search/filters.test.ts.
+-- row of search_filter_rules (sql/91_data_filters.sql), by which it is parsed and judged; what clients are
+-- told of it (functions/api/search/schemas-filters.ts) is held to these rows by test/search/filters.test.ts.
 
 create type private.search_filters as (
   type text,
@@ -17384,34 +17384,6 @@ create table private.search_filter_rules (
 );
 alter table private.search_filter_rules enable row level security;
 create policy "nobody but functions of their owner" on private.search_filter_rules using (false);
-insert into private.search_filter_rules values
-  ('type', 'type', 'type', '=', null, null, null, null, true, 'type'),
-  ('kinds', 'codes', 'kind', '= any', 'kind', null, null, null, true, 'kind'),
-  ('usage', 'code', 'usage', '=', 'usage', null, null, null, false, 'usage'),
-  ('governorateIds', 'codes', 'governorate_id', '= any', 'governorate', null, null, null, true,
-    'governorate'),
-  ('areaIds', 'codes', 'area_id', '= any', 'area', null, null, null, true, 'area'),
-  ('priceMin', 'number', 'price', '>=', null, 0, 99999999999.999, null, true, null),
-  ('priceMax', 'number', 'price', '<=', null, 0, 99999999999.999, null, true, null),
-  ('areaM2Min', 'number', 'area_m2', '>=', null, 0, 10000000, null, true, null),
-  ('areaM2Max', 'number', 'area_m2', '<=', null, 0, 10000000, null, true, null),
-  ('bedroomsMin', 'integer', 'bedrooms', '>=', null, 0, 100, null, true, 'bedrooms'),
-  ('bathroomsMin', 'integer', 'bathrooms', '>=', null, 0, 100, null, true, 'bathrooms'),
-  ('furnished', 'codes', 'furnished', '= any', 'furnished', null, null, null, true, 'furnished'),
-  ('isDirect', 'boolean', 'is_direct', '=', null, null, null, null, false, 'direct'),
-  ('verifiedOnly', 'boolean', 'owner_verified', '>=', null, null, null, null, false, 'verified'),
-  ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true, null),
-  ('bbox', 'box', null, null, null, null, null, null, false, null),
-  ('near', 'circle', null, null, null, null, null, null, false, null),
-  ('ownerId', 'owner', 'owner_identity_id', '=', null, null, null, null, false, null),
-  ('companyId', 'uuid', 'owner_identity_id', '=', null, null, null, 'company', false, null),
-  ('requestYearMin', 'integer', 'request_year', '>=', null, 1950, 2100, 'exchange', false, null),
-  ('requestYearMax', 'integer', 'request_year', '<=', null, 1950, 2100, 'exchange', false, null),
-  ('floorMin', 'integer', 'floor_no', '>=', null, -10, 200, null, false, null),
-  ('floorMax', 'integer', 'floor_no', '<=', null, -10, 200, null, false, null),
-  ('plotPosition', 'codes', 'plot_position', '= any', 'plot_position', null, null, null, false,
-    'plot'),
-  ('block', 'block', 'block', '=', null, null, null, null, false, 'block');
 comment on table private.search_filter_rules is
   'Every filter: its name in JSON; its form, with the vocabulary of its codes and the bounds of its '
   'numbers; the column of private.search_documents that is compared with it, and how; the strategy '
@@ -18272,7 +18244,9 @@ declare
   price_max constant numeric := wanted."priceMax";
   bedrooms_min constant smallint := wanted."bedroomsMin";
   others private.search_filters := wanted;
-  named record; -- of the words: areas of that name, and how many listings have it in their text
+  -- Of the words: areas of that name, how many of the others are not counted (short ones, numbers), and
+  -- how many listings have the rest in their text.
+  named record;
   elsewhere tsquery;
 begin
   others.type := null;
@@ -18290,11 +18264,13 @@ begin
   elsif words is not null then
     -- Alternatives alone.
     select array_agg(substr(alternative[1], 6)) filter (where alternative[1] like 'area:%') as areas,
+      count(*) filter (where alternative[1] not like 'area:%' and search_vocabulary.word is null)
+        as uncounted,
       coalesce(sum(search_vocabulary.listings), 0) as frequency
     into named
     from regexp_matches(words::text, '''([^'']+)''', 'g') as alternative
     left join private.search_vocabulary on search_vocabulary.word = alternative[1];
-    if cardinality(named.areas) = 1 and named.frequency < 3000 then
+    if cardinality(named.areas) = 1 and named.uncounted = 0 and named.frequency < 3000 then
       -- The text index finds as many in less than what walking past the others takes.
       of_area := named.areas[1];
       elsewhere := words && !! private.quote_lexeme('area:' || of_area)::tsquery;
@@ -31160,6 +31136,45 @@ on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, position = excluded.position;
 
 reset edits.by;
+
+-- sql/91_data_filters.sql
+
+-- The rules of filters of searches and of the map, in the columns of private.search_filter_rules. A
+-- script that may run twice.
+set edits.by = 'release';
+
+insert into private.search_filter_rules values
+  ('type', 'type', 'type', '=', null, null, null, null, true, 'type'),
+  ('kinds', 'codes', 'kind', '= any', 'kind', null, null, null, true, 'kind'),
+  ('usage', 'code', 'usage', '=', 'usage', null, null, null, false, 'usage'),
+  ('governorateIds', 'codes', 'governorate_id', '= any', 'governorate', null, null, null, true,
+    'governorate'),
+  ('areaIds', 'codes', 'area_id', '= any', 'area', null, null, null, true, 'area'),
+  ('priceMin', 'number', 'price', '>=', null, 0, 99999999999.999, null, true, null),
+  ('priceMax', 'number', 'price', '<=', null, 0, 99999999999.999, null, true, null),
+  ('areaM2Min', 'number', 'area_m2', '>=', null, 0, 10000000, null, true, null),
+  ('areaM2Max', 'number', 'area_m2', '<=', null, 0, 10000000, null, true, null),
+  ('bedroomsMin', 'integer', 'bedrooms', '>=', null, 0, 100, null, true, 'bedrooms'),
+  ('bathroomsMin', 'integer', 'bathrooms', '>=', null, 0, 100, null, true, 'bathrooms'),
+  ('furnished', 'codes', 'furnished', '= any', 'furnished', null, null, null, true, 'furnished'),
+  ('isDirect', 'boolean', 'is_direct', '=', null, null, null, null, false, 'direct'),
+  ('verifiedOnly', 'boolean', 'owner_verified', '>=', null, null, null, null, false, 'verified'),
+  ('postedSince', 'time', 'published_at', '>=', null, null, null, null, true, null),
+  ('bbox', 'box', null, null, null, null, null, null, false, null),
+  ('near', 'circle', null, null, null, null, null, null, false, null),
+  ('ownerId', 'owner', 'owner_identity_id', '=', null, null, null, null, false, null),
+  ('companyId', 'uuid', 'owner_identity_id', '=', null, null, null, 'company', false, null),
+  ('requestYearMin', 'integer', 'request_year', '>=', null, 1950, 2100, 'exchange', false, null),
+  ('requestYearMax', 'integer', 'request_year', '<=', null, 1950, 2100, 'exchange', false, null),
+  ('floorMin', 'integer', 'floor_no', '>=', null, -10, 200, null, false, null),
+  ('floorMax', 'integer', 'floor_no', '<=', null, -10, 200, null, false, null),
+  ('plotPosition', 'codes', 'plot_position', '= any', 'plot_position', null, null, null, false,
+    'plot'),
+  ('block', 'block', 'block', '=', null, null, null, null, false, 'block')
+on conflict (name) do update set
+  form = excluded.form, compared = excluded.compared, comparison = excluded.comparison,
+  vocabulary = excluded.vocabulary, lowest = excluded.lowest, highest = excluded.highest,
+  strategy = excluded.strategy, is_indexed = excluded.is_indexed, term = excluded.term;
 
 -- sql/91_data_places.sql
 
