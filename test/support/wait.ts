@@ -1,11 +1,16 @@
-/** Waiting for what comes about by itself. The limits only say when to give up. */
+/**
+ * Waiting in tests: for a state, not for a time (docs/conventions.md, Tests). A limit only says when to
+ * give up on what will never come, so it is far above what the slowest machine needs.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
+
+const giveUpAfter = 240_000
 
 /** Waits until a condition holds; one that throws does not hold yet. Gives the milliseconds it took. */
 export async function waitUntil(
   what: string,
   check: () => boolean | Promise<boolean>,
-  limit = 60_000,
+  limit = giveUpAfter,
 ): Promise<number> {
   const began = Date.now()
   const holds = async () => await check()
@@ -22,3 +27,12 @@ export async function waitFor<T>(what: string, get: () => Promise<T | undefined>
   await waitUntil(what, async () => (found = await get()) !== undefined)
   return found!
 }
+
+/**
+ * Why a test may let time pass: a crash or a race comes at some moment and every moment is right; or
+ * time is the subject, the part's setting is short, and the test leaves it ten times as long.
+ */
+export type Reason = 'any moment is right' | 'time is the subject'
+
+/** Lets time pass, where no state can be waited for. */
+export const pause = (ms: number, _reason: Reason): Promise<void> => sleep(ms)
