@@ -41,7 +41,7 @@ export default defineConfig({
     // When to give up, no more: a busy machine takes several times what a quiet one does.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 240_000 } },
     // More than there are cores: many tests wait for something. With five, peaks of all that they open
     // came near the 60 connections of the smallest project.
     maxWorkers: 4,

@@ -168,6 +168,14 @@ const declared = {
   },
   LOCAL_STACK: { about: 'The folder of the embedded stack that they run on.', of: ['suite'] },
   SOCIAL_ISSUER_URL: { about: 'Who plays Google and Apple.', of: ['suite'] },
+  TIMES: {
+    about: '`exact` holds answers to the times that are promised, as `npm run test:timing` does.',
+    of: ['suite'],
+  },
+  SLOW: {
+    about: 'Set where things are slowed on purpose: promised times are left out.',
+    of: ['suite'],
+  },
   SUMMARY: { about: 'The file for what passed and failed.', of: ['suite'] },
   CALLED_FUNCTIONS: { about: 'The file for which SQL functions were called.', of: ['suite'] },
   ANSWERED_CODES: {

@@ -1,6 +1,7 @@
 /** Whether the time of an answer reveals what its content hides. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
+import { expectWithin } from '../support/promised-times.ts'
+import { pause } from '../support/wait.ts'
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
@@ -46,7 +47,7 @@ export async function expectSameTimes(kinds: Record<string, Kind>, samples: numb
     for (const name of names.toSorted(() => Math.random() - 0.5)) {
       const { before, ask } = kinds[name]!
       await before?.()
-      await sleep(5)
+      await pause(5, 'time is the subject')
       const began = performance.now()
       await ask()
       if (i >= 0) times[name]!.push(performance.now() - began)
@@ -55,7 +56,10 @@ export async function expectSameTimes(kinds: Record<string, Kind>, samples: numb
   const medians = names.map((name) => median(times[name]!))
   const table = names.map((name, i) => `${name.padEnd(32)} ${medians[i]!.toFixed(2)} ms`)
   console.log(table.join('\n'))
-  expect(Math.max(...medians) - Math.min(...medians)).toBeLessThan(15)
+  expectWithin(
+    'answers that must look alike differ by',
+    Math.max(...medians) - Math.min(...medians),
+  )
   if (!ranked) return
   const pairs = names.flatMap((one, i) => names.slice(i + 1).map((other) => [one, other] as const))
   for (const [one, other] of pairs) {

@@ -5,6 +5,7 @@ import { tapSignature, webhookV1, webhookV2 } from './stub-payments.ts'
 import { alarmsAbout, findPlan, returnUrl, topUpInvoice, walletOf } from '../support/money.ts'
 import { database, signUp } from '../support/client.ts'
 import { hasStack, startFacade } from '../support/facade.ts'
+import { within } from '../support/promised-times.ts'
 import { waitUntil } from '../support/wait.ts'
 import {
   agePayment,
@@ -125,10 +126,12 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
       const person = await signUp()
       const invoice = await topUpInvoice(person)
       provider.stub.behaviour = mood
-      const began = performance.now()
-      expect(await begin(invoice, person))
+      const reply = await within(
+        'a provider of payments that fails is answered for',
+        () => begin(invoice, person),
+      )
+      expect(reply)
         .toMatchObject({ status: 502, body: { error: { code: 'payment_provider_error' } } })
-      expect(performance.now() - began).toBeLessThan(10_000)
       expect(provider.stub.requests).toHaveLength(1) // nothing was tried twice
       const [{ id, state }] = await paymentsOf(invoice.id)
       expect(state).toBe('starting')

@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { baseUrl, database, type Person, signUp } from '../support/client.ts'
 import { createDraft } from '../support/listings.ts'
 import { jpeg, png, pngOf } from '../support/pictures.ts'
+import { within } from '../support/promised-times.ts'
 import {
   download,
   filePart,
@@ -51,9 +52,11 @@ describe('MED-02 the limit', () => {
     }
     expect(await uploadAvatar(owner, pngOf(5 * MiB + 1))).toMatchObject(refused)
     const large = Buffer.concat([pngOf(1_000_000), Buffer.alloc(49_000_000)])
-    const began = Date.now()
-    expect(await uploadAvatar(owner, large)).toMatchObject(refused)
-    expect(Date.now() - began).toBeLessThan(10_000)
+    const reply = await within(
+      'a file that is too large is refused',
+      () => uploadAvatar(owner, large),
+    )
+    expect(reply).toMatchObject(refused)
     expect(await storedFiles(owner.identityId)).toEqual([])
   })
 
@@ -208,9 +211,10 @@ describe('MED-06 a broken form', () => {
       begun(listings, body, body.length + 100_000, type),
       begun(avatar, Buffer.alloc(0), 1000, type),
     ]
-    const began = Date.now()
-    const [first, second, third] = await Promise.all(stalled.map(({ done }) => done))
-    expect(Date.now() - began).toBeLessThan(30_000)
+    const [first, second, third] = await within(
+      'an upload that stalls is ended',
+      () => Promise.all(stalled.map(({ done }) => done)),
+    )
     for (const said of [first, third]) {
       expect(said).toMatch(/^HTTP\/1.1 408 /)
       expect(said).toContain('upload_timeout')

@@ -1,0 +1,48 @@
+/**
+ * The times that are promised (docs/contract, docs/cases.md), each by name and in milliseconds. No
+ * other time is asserted in a test.
+ */
+import { expect } from 'vitest'
+import { variable } from '../../local/config/environment.ts'
+
+const promisedTimes = {
+  'a webhook is answered': 1000, // G-17
+  'a provider of payments that fails is answered for': 10_000, // PAY-11
+  'a code that is not sent is answered for': 4500, // SMS-03
+  'a file that is too large is refused': 2000, // MED-02
+  'an upload that stalls is ended': 30_000, // MED-02
+  // The limit of statements, 5 s, and a second to answer.
+  'a push that is not answered is given up': 6000, // four seconds, then the others
+  'a search that waits is given up': 6000, // SRCH-08
+  'a search is answered again': 2000, // SRCH-08
+  'answers that must look alike differ by': 15, // G-14
+  'nothing hangs': 10_000, // CRASH-07
+  'a message is with the other side': 500, // CHAT-16
+  'a good client of the gateway is let in': 1000, // CHAT-10
+  'a lost right closes what is open': 5000, // PR-02
+  'a stack is ready for the first time': 30_000, // G-24
+  'a stack is ready again': 8000,
+  'a stack has stopped': 10_000, // CRASH-05
+}
+export type PromisedTime = keyof typeof promisedTimes
+
+/** `npm run test:timing` holds to the promise itself. */
+const exact = variable('TIMES') === 'exact'
+
+/**
+ * Holds a time to its promise, exactly on a quiet machine (`npm run test:timing`), to ten times as much
+ * in `npm test`, and to nothing where the machine is slowed on purpose (SLOW).
+ */
+export function expectWithin(name: PromisedTime, took: number) {
+  if (variable('SLOW')) return
+  if (exact) console.log(`${name}: ${took.toFixed(1)} of ${promisedTimes[name]} ms`)
+  expect(took, name).toBeLessThan(promisedTimes[name] * (exact ? 1 : 10))
+}
+
+/** Does something within its promised time, and gives what it gives. */
+export async function within<T>(name: PromisedTime, act: () => Promise<T>): Promise<T> {
+  const began = performance.now()
+  const result = await act()
+  expectWithin(name, performance.now() - began)
+  return result
+}
