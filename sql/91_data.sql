@@ -32,6 +32,8 @@ insert into private.rates (rule, max, seconds, note) values
     'wrong codes per address; of attempts that are not named once it is used up'),
   ('favorites', 120, 60, 'favorite toggles per account'),
   ('messages', 60, 60, 'chat messages per account'),
+  ('messages_unanswered', 5, 86400,
+    'not in a time but at a time: messages of one side of a conversation whose other side has not answered'),
   ('listings', 300, 3600, 'listings created per account'),
   ('listing_edits', 1200, 3600,
     'changes of listings per account: their fields, pictures and auction, and acts that publish none'),

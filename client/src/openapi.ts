@@ -107,6 +107,7 @@ export type ServerCode =
   | 'licence_in_use'
   | 'identities_full'
   | 'topups_full'
+  | 'awaiting_answer'
   | 'review_exists'
   | 'report_exists'
   | 'account_has_obligations'
@@ -291,7 +292,7 @@ export interface DeclaredCodes {
     delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/conversations': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'awaiting_answer' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/conversations/{id}': {
@@ -300,7 +301,7 @@ export interface DeclaredCodes {
   }
   '/conversations/{id}/messages': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'conversation_not_found' | 'not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'conversation_not_found' | 'not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'awaiting_answer' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/conversations/{id}/read': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -1504,7 +1505,7 @@ export interface paths {
          * Send a message
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     Make a new `clientMessageId` for each message and send it again with every try: a message is stored once. At most 60 a minute.
+         *     Make a new `clientMessageId` for each message and send it again with every try: a message is stored once. At most 60 a minute, and 5 until the other side has answered for the first time.
          */
         post: operations["send_message"];
         delete?: never;

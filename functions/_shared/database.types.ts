@@ -1175,14 +1175,14 @@ isOneToOne: true
                   ]
                 },"participants": {
                   Row: {
-                    "account_id": string,"active_at": string,"archived": boolean,"changed_at": string,"conversation_id": string,"identity_id": string,"last_read_seq": number,"muted": boolean,"peer_read_seq": number,"unread": number
+                    "account_id": string,"active_at": string,"archived": boolean,"changed_at": string,"conversation_id": string,"identity_id": string,"last_read_seq": number,"muted": boolean,"peer_read_seq": number,"unread": number,"written": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "account_id": string,"active_at"?: string,"archived"?: boolean,"changed_at"?: string,"conversation_id": string,"identity_id": string,"last_read_seq"?: number,"muted"?: boolean,"peer_read_seq"?: number,"unread"?: number
+                    "account_id": string,"active_at"?: string,"archived"?: boolean,"changed_at"?: string,"conversation_id": string,"identity_id": string,"last_read_seq"?: number,"muted"?: boolean,"peer_read_seq"?: number,"unread"?: number,"written"?: number
                   }
                   Update: {
-                    "account_id"?: string,"active_at"?: string,"archived"?: boolean,"changed_at"?: string,"conversation_id"?: string,"identity_id"?: string,"last_read_seq"?: number,"muted"?: boolean,"peer_read_seq"?: number,"unread"?: number
+                    "account_id"?: string,"active_at"?: string,"archived"?: boolean,"changed_at"?: string,"conversation_id"?: string,"identity_id"?: string,"last_read_seq"?: number,"muted"?: boolean,"peer_read_seq"?: number,"unread"?: number,"written"?: number
                   }
                   Relationships: [
                     {

@@ -150,6 +150,11 @@ export const errors = {
     'لديك فواتير شحن لم تُدفع بعد، ادفع إحداها أو انتظر انتهاء صلاحيتها',
     'You have unpaid top-up invoices: pay one or wait until it expires',
   ],
+  awaiting_answer: [
+    409,
+    'يمكنك المتابعة بعد أن يرد الطرف الآخر',
+    'You can go on once the other side has answered',
+  ],
   review_exists: [409, 'سبق أن قيّمت هذا المعلن', 'You have already reviewed this advertiser'],
   report_exists: [409, 'سبق أن أبلغت عن هذا المحتوى', 'You have already reported this'],
   account_has_obligations: [

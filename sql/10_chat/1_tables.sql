@@ -33,6 +33,7 @@ create table public.participants (
   last_read_seq bigint not null default 0,
   peer_read_seq bigint not null default 0,
   unread bigint not null default 0 constraint participants_unread_is_a_count check (unread >= 0),
+  written bigint not null default 0,
   muted boolean not null default false,
   archived boolean not null default false,
   active_at timestamptz not null default clock_timestamp(),
@@ -47,6 +48,8 @@ comment on column public.participants.peer_read_seq is
   'Up to where this side was shown that the other has read: when it did, both let that be seen and '
   'neither had blocked the other.';
 comment on column public.participants.unread is 'How many of the other''s messages come after it.';
+comment on column public.participants.written is
+  'How many messages this side has written, since they are counted.';
 comment on column public.participants.muted is 'No push for its messages.';
 comment on column public.participants.archived is
   'Out of the list, and of what is unread in all, until the next message; where it is muted as well, '

@@ -12,11 +12,12 @@ create type private.message_ends as (
   may_be_written_to boolean, muted boolean, notifies boolean, pushes boolean, live_topic text,
   reader_unread bigint, sender_unread bigint, conversation_id uuid,
   reader_archived boolean, sender_muted boolean,
-  sender_peer_read_seq bigint, reader_peer_read_seq bigint
+  sender_peer_read_seq bigint, reader_peer_read_seq bigint, awaits_answer boolean
 );
 comment on type private.message_ends is
   'The sender and the reader of a message that is being written: names, channels, what they have '
-  'not read before it, what each is shown of the other''s reading, whether it stays archived, and whether and how the reader is notified.';
+  'not read before it, what each is shown of the other''s reading, whether it stays archived, whether the '
+  'sender has to wait for an answer, and whether and how the reader is notified.';
 
 create type private.sent_message as (
   conversation_id uuid, sender_id uuid, client_message_id text, type text, body text,
@@ -52,7 +53,17 @@ begin atomic
     participants.unread, own_side.unread, conversations.id,
     participants.archived and participants.muted, own_side.muted,
     case when reading.is_shown then own_side.peer_read_seq end,
-    case when reading.is_shown then participants.peer_read_seq end
+    case when reading.is_shown then participants.peer_read_seq end,
+    participants.written = 0
+      and own_side.written >= (
+        select rates.max from private.rates where rates.rule = 'messages_unanswered'
+      )
+      -- What was written before messages were counted is an answer too.
+      and not exists (
+        select from public.messages
+        where messages.conversation_id = participants.conversation_id
+          and messages.sender_identity_id = participants.identity_id
+      )
   from public.conversations
   join public.participants as own_side
     on own_side.conversation_id = conversations.id
@@ -73,7 +84,8 @@ begin atomic
 end;
 comment on function private.message_ends is
   'Both participants, for a message of one of them. may_be_written_to is false when one has '
-  'blocked the other or the reader may no longer act.';
+  'blocked the other or the reader may no longer act; awaits_answer is true when the sender has written '
+  'as many messages as may stand without one of the reader.';
 
 create function private.store_messages(given private.sent_message[])
   returns private.message_delivery[]
@@ -93,7 +105,7 @@ begin
         then private.use_picture(sent.media_id, sent.sender_id, 'message') end as picture
     from unnest(given) as sent
     cross join lateral private.message_ends(sent.conversation_id, sent.sender_id) as ends
-    where ends.may_be_written_to and not exists (
+    where ends.may_be_written_to and ends.awaits_answer is not true and not exists (
       select from public.messages
       where messages.conversation_id = sent.conversation_id
         and messages.sender_identity_id = sent.sender_id
@@ -121,8 +133,24 @@ end
 $$;
 comment on function private.store_messages is
   'Stores messages of different conversations, and leaves them to be delivered; null for none. Left '
-  'out is what was stored before, and what nobody may be written. 404 for a listing or a picture '
+  'out is what was stored before, and what may not be written now. 404 for a listing or a picture '
   'that the sender cannot send.';
+
+create function private.refuse_message(sent private.sent_message) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  ends constant private.message_ends := private.message_ends(sent.conversation_id, sent.sender_id);
+begin
+  if ends.may_be_written_to then
+    perform private.refuse(409, 'awaiting_answer');
+  end if;
+  perform private.refuse(403, 'blocked');
+end
+$$;
+comment on function private.refuse_message is
+  'Why a message that is new cannot be written. 403 blocked, 409 awaiting_answer.';
 
 create function private.write_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
@@ -169,7 +197,7 @@ begin
     and messages.sender_identity_id = caller_id
     and messages.client_message_id = sent.client_message_id;
   if kept.id is null then
-    perform private.refuse(403, 'blocked');
+    perform private.refuse_message(sent);
   elsif (kept.type, kept.body, kept.media_id, kept.reply_to_seq)
     is distinct from (sent.type, sent.body, sent.media_id, sent.reply_to_seq) then
     perform private.refuse(422, 'idempotency_mismatch');
@@ -223,7 +251,8 @@ comment on function api.send_message is
   'gives the stored one again. Body: a text of at most 4,000 characters; of an image a caption or '
   'nothing beside mediaId; of a location "lat,lng"; of a property its id. 404 '
   'conversation_not_found; 403 terms_not_accepted, or blocked, also when the other participant may no '
-  'longer act; 422 message_empty, message_too_long, idempotency_mismatch.';
+  'longer act; 409 awaiting_answer after 5 messages to somebody who has never answered; 422 '
+  'message_empty, message_too_long, idempotency_mismatch.';
 
 create function private.next_change(changed_at timestamptz) returns timestamptz
   language plpgsql

@@ -133,7 +133,9 @@ begin
     archived = participants.identity_id = (delivery.ends).reader_id
       and (delivery.ends).reader_archived,
     unread = participants.unread
-      + (participants.identity_id = (delivery.ends).reader_id)::integer
+      + (participants.identity_id = (delivery.ends).reader_id)::integer,
+    written = participants.written
+      + (participants.identity_id = (delivery.ends).sender_id)::integer
   from unnest(deliveries) as delivery
   where participants.conversation_id = (delivery.message).conversation_id;
   perform private.broadcast_messages(deliveries, private.notify_of_messages(deliveries));

@@ -45,6 +45,7 @@ const create = route({
     'identity_not_found',
     'blocked',
     'property_state_conflict',
+    'awaiting_answer',
     'message_empty',
   ],
   idempotent: true,
@@ -186,11 +187,12 @@ const sendMessage = route({
   summary: 'Send a message',
   description:
     'Make a new `clientMessageId` for each message and send it again with every try: a message ' +
-    'is stored once. At most 60 a minute.',
+    'is stored once. At most 60 a minute, and 5 until the other side has answered for the first time.',
   errors: [
     'terms_not_accepted',
     'conversation_not_found',
     'blocked',
+    'awaiting_answer',
     'message_empty',
     'not_found',
     'property_not_found',

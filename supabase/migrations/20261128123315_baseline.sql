@@ -21012,6 +21012,7 @@ create table public.participants (
   last_read_seq bigint not null default 0,
   peer_read_seq bigint not null default 0,
   unread bigint not null default 0 constraint participants_unread_is_a_count check (unread >= 0),
+  written bigint not null default 0,
   muted boolean not null default false,
   archived boolean not null default false,
   active_at timestamptz not null default clock_timestamp(),
@@ -21026,6 +21027,8 @@ comment on column public.participants.peer_read_seq is
   'Up to where this side was shown that the other has read: when it did, both let that be seen and '
   'neither had blocked the other.';
 comment on column public.participants.unread is 'How many of the other''s messages come after it.';
+comment on column public.participants.written is
+  'How many messages this side has written, since they are counted.';
 comment on column public.participants.muted is 'No push for its messages.';
 comment on column public.participants.archived is
   'Out of the list, and of what is unread in all, until the next message; where it is muted as well, '
@@ -22511,11 +22514,12 @@ create type private.message_ends as (
   may_be_written_to boolean, muted boolean, notifies boolean, pushes boolean, live_topic text,
   reader_unread bigint, sender_unread bigint, conversation_id uuid,
   reader_archived boolean, sender_muted boolean,
-  sender_peer_read_seq bigint, reader_peer_read_seq bigint
+  sender_peer_read_seq bigint, reader_peer_read_seq bigint, awaits_answer boolean
 );
 comment on type private.message_ends is
   'The sender and the reader of a message that is being written: names, channels, what they have '
-  'not read before it, what each is shown of the other''s reading, whether it stays archived, and whether and how the reader is notified.';
+  'not read before it, what each is shown of the other''s reading, whether it stays archived, whether the '
+  'sender has to wait for an answer, and whether and how the reader is notified.';
 
 create type private.sent_message as (
   conversation_id uuid, sender_id uuid, client_message_id text, type text, body text,
@@ -22551,7 +22555,17 @@ begin atomic
     participants.unread, own_side.unread, conversations.id,
     participants.archived and participants.muted, own_side.muted,
     case when reading.is_shown then own_side.peer_read_seq end,
-    case when reading.is_shown then participants.peer_read_seq end
+    case when reading.is_shown then participants.peer_read_seq end,
+    participants.written = 0
+      and own_side.written >= (
+        select rates.max from private.rates where rates.rule = 'messages_unanswered'
+      )
+      -- What was written before messages were counted is an answer too.
+      and not exists (
+        select from public.messages
+        where messages.conversation_id = participants.conversation_id
+          and messages.sender_identity_id = participants.identity_id
+      )
   from public.conversations
   join public.participants as own_side
     on own_side.conversation_id = conversations.id
@@ -22572,7 +22586,8 @@ begin atomic
 end;
 comment on function private.message_ends is
   'Both participants, for a message of one of them. may_be_written_to is false when one has '
-  'blocked the other or the reader may no longer act.';
+  'blocked the other or the reader may no longer act; awaits_answer is true when the sender has written '
+  'as many messages as may stand without one of the reader.';
 
 create function private.store_messages(given private.sent_message[])
   returns private.message_delivery[]
@@ -22592,7 +22607,7 @@ begin
         then private.use_picture(sent.media_id, sent.sender_id, 'message') end as picture
     from unnest(given) as sent
     cross join lateral private.message_ends(sent.conversation_id, sent.sender_id) as ends
-    where ends.may_be_written_to and not exists (
+    where ends.may_be_written_to and ends.awaits_answer is not true and not exists (
       select from public.messages
       where messages.conversation_id = sent.conversation_id
         and messages.sender_identity_id = sent.sender_id
@@ -22620,8 +22635,24 @@ end
 $$;
 comment on function private.store_messages is
   'Stores messages of different conversations, and leaves them to be delivered; null for none. Left '
-  'out is what was stored before, and what nobody may be written. 404 for a listing or a picture '
+  'out is what was stored before, and what may not be written now. 404 for a listing or a picture '
   'that the sender cannot send.';
+
+create function private.refuse_message(sent private.sent_message) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  ends constant private.message_ends := private.message_ends(sent.conversation_id, sent.sender_id);
+begin
+  if ends.may_be_written_to then
+    perform private.refuse(409, 'awaiting_answer');
+  end if;
+  perform private.refuse(403, 'blocked');
+end
+$$;
+comment on function private.refuse_message is
+  'Why a message that is new cannot be written. 403 blocked, 409 awaiting_answer.';
 
 create function private.write_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
@@ -22668,7 +22699,7 @@ begin
     and messages.sender_identity_id = caller_id
     and messages.client_message_id = sent.client_message_id;
   if kept.id is null then
-    perform private.refuse(403, 'blocked');
+    perform private.refuse_message(sent);
   elsif (kept.type, kept.body, kept.media_id, kept.reply_to_seq)
     is distinct from (sent.type, sent.body, sent.media_id, sent.reply_to_seq) then
     perform private.refuse(422, 'idempotency_mismatch');
@@ -22722,7 +22753,8 @@ comment on function api.send_message is
   'gives the stored one again. Body: a text of at most 4,000 characters; of an image a caption or '
   'nothing beside mediaId; of a location "lat,lng"; of a property its id. 404 '
   'conversation_not_found; 403 terms_not_accepted, or blocked, also when the other participant may no '
-  'longer act; 422 message_empty, message_too_long, idempotency_mismatch.';
+  'longer act; 409 awaiting_answer after 5 messages to somebody who has never answered; 422 '
+  'message_empty, message_too_long, idempotency_mismatch.';
 
 create function private.next_change(changed_at timestamptz) returns timestamptz
   language plpgsql
@@ -23129,7 +23161,9 @@ begin
     archived = participants.identity_id = (delivery.ends).reader_id
       and (delivery.ends).reader_archived,
     unread = participants.unread
-      + (participants.identity_id = (delivery.ends).reader_id)::integer
+      + (participants.identity_id = (delivery.ends).reader_id)::integer,
+    written = participants.written
+      + (participants.identity_id = (delivery.ends).sender_id)::integer
   from unnest(deliveries) as delivery
   where participants.conversation_id = (delivery.message).conversation_id;
   perform private.broadcast_messages(deliveries, private.notify_of_messages(deliveries));
@@ -30644,6 +30678,8 @@ insert into private.rates (rule, max, seconds, note) values
     'wrong codes per address; of attempts that are not named once it is used up'),
   ('favorites', 120, 60, 'favorite toggles per account'),
   ('messages', 60, 60, 'chat messages per account'),
+  ('messages_unanswered', 5, 86400,
+    'not in a time but at a time: messages of one side of a conversation whose other side has not answered'),
   ('listings', 300, 3600, 'listings created per account'),
   ('listing_edits', 1200, 3600,
     'changes of listings per account: their fields, pictures and auction, and acts that publish none'),
