@@ -71,8 +71,10 @@ export const Code = z
   .refine((text) => /^[0-9]{6}$/.test(text), { error: 'otp_invalid' })
   .openapi({ type: 'string', description: 'Six digits.', example: '042913' })
 
-// Control, format and separator characters.
-const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
+// Control, format and separator characters, but for joiners between letters, which some scripts have
+// (private.is_name).
+const invisible =
+  /(?![\u200C\u200D]\p{L})[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
 /** A person's name on one line, without invisible characters. */
 export const PersonName = z

@@ -50,8 +50,7 @@ begin
   end;
   update public.accounts
   set active_identity_id = private.add_individual(
-    new.id, case when private.is_name(given_name)
-      and not private.is_reserved_name(given_name, true) then given_name end)
+    new.id, case when private.is_free_name(given_name, true) then given_name end)
   where accounts.id = new.id;
   return new;
 end

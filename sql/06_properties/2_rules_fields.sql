@@ -158,6 +158,26 @@ $$;
 comment on function private.parse_property_fields is
   'The fields of a listing as sent, each in its one form. 422 with everything that is wrong.';
 
+create function private.check_new_titles(fields jsonb, before public.properties) returns void
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  old_titles constant jsonb := to_jsonb(array[before.title_ar, before.title_en,
+    before.pending_changes ->> 'titleAr', before.pending_changes ->> 'titleEn']);
+begin
+  perform private.refuse_fields(coalesce(
+    jsonb_agg(jsonb_build_object('path', given.key, 'code', 'invalid') order by given.key), '[]'))
+  from jsonb_each_text(fields) as given
+  where given.key in ('titleAr', 'titleEn') and not private.is_written(given.value)
+    and not old_titles ? given.value;
+end
+$$;
+comment on function private.check_new_titles is
+  '422 validation_failed for a title without a letter, or with a heap of marks on one; one that stood '
+  'before may stay.';
+
 create function private.apply_fields(property public.properties, fields jsonb)
   returns public.properties
   language plpgsql

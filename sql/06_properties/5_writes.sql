@@ -20,6 +20,7 @@ begin
   if not given ? 'type' then
     perform private.refuse_field('type', 'required');
   end if;
+  perform private.check_new_titles(given, null);
   perform private.count_action('listings');
   if publish then
     perform private.count_publication(owner_id, true);
@@ -70,6 +71,7 @@ begin
     perform private.refuse(409, 'type_immutable');
   end if;
 
+  perform private.check_new_titles(given, before);
   -- The listing as its owner wants it must be valid, whether or not all of it is shown at once.
   property := private.apply_fields(before, coalesce(before.pending_changes, '{}') || given);
   perform private.check_property(property, before.status not in ('draft', 'rejected'));

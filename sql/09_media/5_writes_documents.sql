@@ -69,6 +69,9 @@ begin
       and documents.discarded_at is null
     limit 1;
     if document_id is null and stored.name is not null and room > 0 then
+      if not private.is_written(stored.label) then
+        perform private.refuse_field('files', 'invalid');
+      end if;
       insert into public.documents (account_id, identity_id, name, file, type, bytes, sha256)
       values (caller_id, upload.identity_id, stored.label, stored.name, stored.type, stored.bytes,
         stored.sha256)

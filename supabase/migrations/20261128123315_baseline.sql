@@ -575,6 +575,232 @@ create trigger rates_keep_what_was_edited
   before update on private.rates
   for each row execute function private.keep_edits();
 
+-- sql/01_base/2_rules_names.sql
+
+-- Names and titles: what may be one, and which names nobody has because the service itself speaks by
+-- them. Asked of what changes and never by a constraint: a name that stood before stays.
+
+create function private.is_name(value text) returns boolean
+  language sql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+  -- Control characters, and what Unicode calls ignorable: invisible, or changes the direction.
+  select value !~ (
+    '[\u0001-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B'
+    '\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
+    '\U000E0000-\U000E0FFF]')
+    -- Joiners part letters of Persian, Urdu and Indian names; elsewhere, and in Latin, they show nothing.
+    and value collate pg_catalog.pg_c_utf8 !~ (
+      '(^|[\u0001-\u058F]|[^[:alpha:]\u064B-\u065F\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD'
+      '\u0D4D\u0DCA\u1039\u17D2])[\u200C\u200D]|[\u200C\u200D]($|[\u0001-\u058F]|[^[:alpha:]])')
+    and value = btrim(value)
+    and char_length(value) between 2 and 120
+$$;
+comment on function private.is_name is
+  'A name that shows as it is written: 2 to 120 characters, none invisible but joiners between letters '
+  'whose script has them.';
+
+create function private.is_written(value text) returns boolean
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+declare
+  -- What Unicode 17 calls a mark: accents, vowels and whatever else sits on a letter.
+  marks constant text := '['
+    '\u0300-\u036F\u0483-\u0489\u0591-\u05BD\u05BF\u05C1-\u05C2\u05C4-\u05C5\u05C7'
+    '\u0610-\u061A\u064B-\u065F\u0670\u06D6-\u06DC\u06DF-\u06E4\u06E7-\u06E8\u06EA-\u06ED'
+    '\u0711\u0730-\u074A\u07A6-\u07B0\u07EB-\u07F3\u07FD\u0816-\u0819\u081B-\u0823'
+    '\u0825-\u0827\u0829-\u082D\u0859-\u085B\u0897-\u089F\u08CA-\u08E1\u08E3-\u0903'
+    '\u093A-\u093C\u093E-\u094F\u0951-\u0957\u0962-\u0963\u0981-\u0983\u09BC\u09BE-\u09CD'
+    '\u09D7\u09E2-\u09E3\u09FE-\u0A03\u0A3C-\u0A51\u0A70-\u0A71\u0A75\u0A81-\u0A83\u0ABC'
+    '\u0ABE-\u0ACD\u0AE2-\u0AE3\u0AFA-\u0B03\u0B3C\u0B3E-\u0B57\u0B62-\u0B63\u0B82'
+    '\u0BBE-\u0BCD\u0BD7\u0C00-\u0C04\u0C3C\u0C3E-\u0C56\u0C62-\u0C63\u0C81-\u0C83\u0CBC'
+    '\u0CBE-\u0CD6\u0CE2-\u0CE3\u0CF3-\u0D03\u0D3B-\u0D3C\u0D3E-\u0D4D\u0D57\u0D62-\u0D63'
+    '\u0D81-\u0D83\u0DCA-\u0DDF\u0DF2-\u0DF3\u0E31\u0E34-\u0E3A\u0E47-\u0E4E\u0EB1'
+    '\u0EB4-\u0EBC\u0EC8-\u0ECE\u0F18-\u0F19\u0F35\u0F37\u0F39\u0F3E-\u0F3F\u0F71-\u0F84'
+    '\u0F86-\u0F87\u0F8D-\u0FBC\u0FC6\u102B-\u103E\u1056-\u1059\u105E-\u1060\u1062-\u1064'
+    '\u1067-\u106D\u1071-\u1074\u1082-\u108D\u108F\u109A-\u109D\u135D-\u135F\u1712-\u1715'
+    '\u1732-\u1734\u1752-\u1753\u1772-\u1773\u17B4-\u17D3\u17DD\u180B-\u180D\u180F'
+    '\u1885-\u1886\u18A9\u1920-\u193B\u1A17-\u1A1B\u1A55-\u1A7F\u1AB0-\u1B04\u1B34-\u1B44'
+    '\u1B6B-\u1B73\u1B80-\u1B82\u1BA1-\u1BAD\u1BE6-\u1BF3\u1C24-\u1C37\u1CD0-\u1CD2'
+    '\u1CD4-\u1CE8\u1CED\u1CF4\u1CF7-\u1CF9\u1DC0-\u1DFF\u20D0-\u20F0\u2CEF-\u2CF1\u2D7F'
+    '\u2DE0-\u2DFF\u302A-\u302F\u3099-\u309A\uA66F-\uA672\uA674-\uA67D\uA69E-\uA69F'
+    '\uA6F0-\uA6F1\uA802\uA806\uA80B\uA823-\uA827\uA82C\uA880-\uA881\uA8B4-\uA8C5'
+    '\uA8E0-\uA8F1\uA8FF\uA926-\uA92D\uA947-\uA953\uA980-\uA983\uA9B3-\uA9C0\uA9E5'
+    '\uAA29-\uAA36\uAA43\uAA4C-\uAA4D\uAA7B-\uAA7D\uAAB0\uAAB2-\uAAB4\uAAB7-\uAAB8'
+    '\uAABE-\uAABF\uAAC1\uAAEB-\uAAEF\uAAF5-\uAAF6\uABE3-\uABEA\uABEC-\uABED\uFB1E'
+    '\uFE00-\uFE0F\uFE20-\uFE2F\U000101FD\U000102E0\U00010376-\U0001037A\U00010A01-\U00010A0F'
+    '\U00010A38-\U00010A3F\U00010AE5-\U00010AE6\U00010D24-\U00010D27\U00010D69-\U00010D6D'
+    '\U00010EAB-\U00010EAC\U00010EFA-\U00010EFF\U00010F46-\U00010F50\U00010F82-\U00010F85'
+    '\U00011000-\U00011002\U00011038-\U00011046\U00011070\U00011073-\U00011074'
+    '\U0001107F-\U00011082\U000110B0-\U000110BA\U000110C2\U00011100-\U00011102'
+    '\U00011127-\U00011134\U00011145-\U00011146\U00011173\U00011180-\U00011182'
+    '\U000111B3-\U000111C0\U000111C9-\U000111CC\U000111CE-\U000111CF\U0001122C-\U00011237'
+    '\U0001123E\U00011241\U000112DF-\U000112EA\U00011300-\U00011303\U0001133B-\U0001133C'
+    '\U0001133E-\U0001134D\U00011357\U00011362-\U00011374\U000113B8-\U000113D0\U000113D2'
+    '\U000113E1-\U000113E2\U00011435-\U00011446\U0001145E\U000114B0-\U000114C3'
+    '\U000115AF-\U000115C0\U000115DC-\U000115DD\U00011630-\U00011640\U000116AB-\U000116B7'
+    '\U0001171D-\U0001172B\U0001182C-\U0001183A\U00011930-\U0001193E\U00011940'
+    '\U00011942-\U00011943\U000119D1-\U000119E0\U000119E4\U00011A01-\U00011A0A'
+    '\U00011A33-\U00011A39\U00011A3B-\U00011A3E\U00011A47\U00011A51-\U00011A5B'
+    '\U00011A8A-\U00011A99\U00011B60-\U00011B67\U00011C2F-\U00011C3F\U00011C92-\U00011CB6'
+    '\U00011D31-\U00011D45\U00011D47\U00011D8A-\U00011D97\U00011EF3-\U00011EF6'
+    '\U00011F00-\U00011F01\U00011F03\U00011F34-\U00011F42\U00011F5A\U00013440'
+    '\U00013447-\U00013455\U0001611E-\U0001612F\U00016AF0-\U00016AF4\U00016B30-\U00016B36'
+    '\U00016F4F\U00016F51-\U00016F92\U00016FE4-\U00016FF1\U0001BC9D-\U0001BC9E'
+    '\U0001CF00-\U0001CF46\U0001D165-\U0001D169\U0001D16D-\U0001D172\U0001D17B-\U0001D182'
+    '\U0001D185-\U0001D18B\U0001D1AA-\U0001D1AD\U0001D242-\U0001D244\U0001DA00-\U0001DA36'
+    '\U0001DA3B-\U0001DA6C\U0001DA75\U0001DA84\U0001DA9B-\U0001DAAF\U0001E000-\U0001E02A'
+    '\U0001E08F\U0001E130-\U0001E136\U0001E2AE\U0001E2EC-\U0001E2EF\U0001E4EC-\U0001E4EF'
+    '\U0001E5EE-\U0001E5EF\U0001E6E3\U0001E6E6\U0001E6EE-\U0001E6EF\U0001E6F5'
+    '\U0001E8D0-\U0001E8D6\U0001E944-\U0001E94A'
+    ']';
+begin
+  return value !~ (marks || '{5}')
+    -- Some letters of Korean show nothing.
+    and regexp_replace(value, marks || '|[\u115F\u1160\u3164\uFFA0]', '', 'g')
+      collate pg_catalog.pg_c_utf8 ~ '[[:alpha:]]';
+end
+$$;
+comment on function private.is_written is
+  'Whether a name or title has a letter, and no letter more than four marks.';
+
+create function private.fold_lookalikes(word text) returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+begin
+  -- In an Arabic word a digit stands for the Arabic letter that it looks like, or that chats write by it.
+  if word ~ '[\u0621-\u06FF]' then
+    return regexp_replace(
+      translate(word,
+        'ٮڀ' || 'ٺټٽٹ' || 'ڃڄڇ' || 'ځڂڅ' || 'ڈډڊڋڌڍڎڏڐ' || 'ړڒڔڕږڙ' || 'ښڛڜ' || 'ڝڞ' || 'ڟ'
+        || 'ڠ' || 'ڡڢ' || 'ڧڨٯ' || 'ڬڮڰڱڲڴ' || 'ڵڷ' || 'ںڻڽڼ' || 'ۄۆۇۈۉۊۋۏ' || 'ۓ' || '05oο'
+        || '1il' || '3' || '7',
+        'بب' || 'تتتت' || 'ججج' || 'ححح' || 'ددددددددد' || 'رررررر' || 'سسس' || 'صص' || 'ط'
+        || 'ع' || 'فف' || 'ققق' || 'كككككك' || 'لل' || 'نننن' || 'وووووووو' || 'ي' || 'هههه'
+        || 'ااا' || 'ع' || 'ح'),
+      '^(ال)+(?=..)', '');
+  end if;
+  -- i and l are one, as in many typefaces; so are rn and m, vv and w.
+  return replace(replace(
+    translate(word,
+      'ɑаαᴀ' || 'ƅвьβʙ' || 'ƈсᴄς' || 'ԁđɖɗðᴅ' || 'еεєəɛᴇз' || 'ƒꜰ' || 'ɡɢ' || 'һħнʜɦ'
+      || 'іıɨɩɪιӏłƚɫɭǀʟ' || 'јȷʝᴊ' || 'кκƙᴋ' || 'мμɱᴍ' || 'пηπɲŋƞɴ' || 'оοσөøɵθᴏ' || 'рρþƥᴘ'
+      || 'ԛʠ' || 'гɾɍʀґ' || 'ѕʂꜱ' || 'тτŧƭʈᴛ' || 'υʉʊʋᴜ' || 'νѵᴠ' || 'ԝωɯᴡ' || 'хχ' || 'уγүƴɣʏ'
+      || 'ƶʐζᴢ' || '0123456789i',
+      'aaaa' || 'bbbbb' || 'cccc' || 'dddddd' || 'eeeeeee' || 'ff' || 'gg' || 'hhhhh'
+      || 'lllllllllllll' || 'jjjj' || 'kkkk' || 'mmmm' || 'nnnnnnn' || 'oooooooo' || 'ppppp'
+      || 'qq' || 'rrrrr' || 'sss' || 'tttttt' || 'uuuuu' || 'vvv' || 'wwww' || 'xx' || 'yyyyyy'
+      || 'zzzz' || 'olzeasbtbgl'),
+    'rn', 'm'), 'vv', 'w');
+end
+$$;
+comment on function private.fold_lookalikes is
+  'A word of private.search_text with letters that look alike made one (UTS #39): Cyrillic and Greek as '
+  'Latin, digits as the letters that they stand for, Arabic letters of other languages as Arabic.';
+
+create function private.compared_words(name text) returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+begin
+  -- Before search_text: signs go there, and capitals look like others than their small letters.
+  return private.search_text(translate(name,
+    'ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ' || 'АВЕЗКМНОРСТУХЅІЈԚԜҮӀ' || '@$€|!¡'
+      || '🅐🅑🅒🅓🅔🅕🅖🅗🅘🅙🅚🅛🅜🅝🅞🅟🅠🅡🅢🅣🅤🅥🅦🅧🅨🅩'
+      || '🅰🅱🅲🅳🅴🅵🅶🅷🅸🅹🅺🅻🅼🅽🅾🅿🆀🆁🆂🆃🆄🆅🆆🆇🆈🆉'
+      || '🇦🇧🇨🇩🇪🇫🇬🇭🇮🇯🇰🇱🇲🇳🇴🇵🇶🇷🇸🇹🇺🇻🇼🇽🇾🇿',
+    'abezhikmnoptyx' || 'abeekmhopctyxsijqwyl' || 'aselll'
+      || repeat('abcdefghijklmnopqrstuvwxyz', 3)));
+end
+$$;
+comment on function private.compared_words is
+  'The words of a name as they are compared with those of the service.';
+
+create function private.is_reserved_name(name text, of_person boolean) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+declare
+  compared constant text := private.compared_words(name);
+  -- Once as it stands, and once with the letters that stand alone joined: A.D.M. IN.
+  spellings constant text[] := array[compared, btrim(
+    regexp_replace(' ' || compared || ' ', '(?<= [^ ]) (?=[^ ] )', '', 'g'))];
+begin
+  return exists (
+    select from private.settings
+    cross join jsonb_array_elements_text(case settings.name
+      when 'seller' then
+        jsonb_build_array(settings.value -> 'nameAr', settings.value -> 'nameEn')
+      else settings.value -> 'everybody'
+        || case when of_person then settings.value -> 'people' else '[]' end
+    end) as reserved (words)
+    cross join lateral (
+      select string_to_array(private.compared_words(reserved.words), ' ') as words
+    ) as own
+    cross join unnest(spellings) as spelling
+    cross join lateral (select string_to_array(spelling, ' ') as words) as given
+    cross join generate_series(1, cardinality(given.words)) as first
+    -- Whole words, however many neighbours one of them was cut into.
+    cross join generate_series(first, least(cardinality(given.words),
+      first + cardinality(own.words) + 1)) as last
+    where settings.name in ('seller', 'reserved_names') and own.words <> '{""}'
+      and private.fold_lookalikes(array_to_string(given.words[first:last], ''))
+        = private.fold_lookalikes(array_to_string(own.words, ''))
+  );
+end
+$$;
+comment on function private.is_reserved_name is
+  'Whether a name holds words by which the service itself speaks, in any spelling, whole or cut into two or '
+  'three: those of the setting reserved_names, of which some are kept from people alone, and its own '
+  'name.';
+
+create function private.is_free_name(name text, of_person boolean) returns boolean
+  language plpgsql
+  stable
+  security definer -- calls what is closed to the functions' role
+  set search_path = ''
+as $$
+begin
+  return private.is_name(name) and private.is_written(name)
+    -- Signs that look like a badge of the service.
+    and name !~ '[✓✔☑✅√⍻🗸🗹🛡⛨🔰📛🏅🎖🥇🥈🥉🏵⭐🌟★✪✯⍟]'
+    and not private.is_reserved_name(name, of_person);
+end
+$$;
+comment on function private.is_free_name is
+  'Whether somebody may be called so from now on: it shows as it is written, has a letter, no badge and no '
+  'word of the service.';
+
+create function private.check_new_name(path text, name text, before text, of_person boolean)
+  returns void
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  if name is distinct from before and not private.is_free_name(name, of_person) then
+    perform private.refuse_field(path, 'invalid');
+  end if;
+end
+$$;
+comment on function private.check_new_name is
+  '422 validation_failed for another name than before that nobody may have.';
+
+grant execute on function private.is_free_name to backend;
+grant execute on function private.is_name to anon, authenticated, service_role, backend;
+
 -- sql/01_base/2_rules_rates.sql
 
 -- Rates: how often something may be done, counted exactly even when calls arrive at once.
@@ -1117,7 +1343,7 @@ comment on function private.quote_lexeme is
 
 -- sql/01_base/2_rules_text.sql
 
--- Text in one form: digits, lines, names.
+-- Text in one form: digits, lines.
 
 create function private.ascii_digits(value text) returns text
   language sql
@@ -1147,65 +1373,7 @@ create function private.tidy(value text) returns text
 comment on function private.tidy is
   'One line of text in one form: NFKC, single spaces, trimmed; null when nothing is left.';
 
-create function private.is_name(value text) returns boolean
-  language sql
-  immutable
-  parallel safe
-  set search_path = ''
-as $$
-  -- Control characters, and what Unicode calls ignorable: invisible, or changes the direction.
-  select value !~ (
-    '[\u0001-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F'
-    '\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
-    '\U000E0000-\U000E0FFF]')
-    and value = btrim(value)
-    and char_length(value) between 2 and 120
-$$;
-comment on function private.is_name is
-  'A name that shows as it is written: 2 to 120 characters, none invisible.';
-
-create function private.is_reserved_name(name text, of_person boolean) returns boolean
-  language plpgsql
-  stable
-  security definer -- reads a closed table
-  set search_path = ''
-as $$
-begin
-  return exists (
-    select from private.settings
-    cross join jsonb_array_elements_text(case settings.name
-      when 'seller' then
-        jsonb_build_array(settings.value -> 'nameAr', settings.value -> 'nameEn')
-      else settings.value -> 'everybody'
-        || case when of_person then settings.value -> 'people' else '[]' end
-    end) as reserved (words)
-    where settings.name in ('seller', 'reserved_names') and strpos(
-      ' ' || private.search_text(is_reserved_name.name) || ' ',
-      ' ' || private.search_text(reserved.words) || ' ') > 0
-  );
-end
-$$;
-comment on function private.is_reserved_name is
-  'Whether a name holds words by which the service itself speaks, in any spelling: those of the '
-  'setting reserved_names, of which some are kept from people alone, and its own name.';
-
-create function private.check_new_name(path text, name text, before text, of_person boolean)
-  returns void
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  if name is distinct from before and private.is_reserved_name(name, of_person) then
-    perform private.refuse_field(path, 'invalid');
-  end if;
-end
-$$;
-comment on function private.check_new_name is
-  '422 validation_failed for another name than before that holds words of the service.';
-
-grant execute on function private.is_reserved_name to backend;
-grant execute on function private.ascii_digits, private.is_clean, private.tidy, private.is_name
+grant execute on function private.ascii_digits, private.is_clean, private.tidy
   to anon, authenticated, service_role, backend;
 
 -- sql/01_base/4_reads.sql
@@ -5338,8 +5506,7 @@ begin
   end;
   update public.accounts
   set active_identity_id = private.add_individual(
-    new.id, case when private.is_name(given_name)
-      and not private.is_reserved_name(given_name, true) then given_name end)
+    new.id, case when private.is_free_name(given_name, true) then given_name end)
   where accounts.id = new.id;
   return new;
 end
@@ -12248,6 +12415,26 @@ $$;
 comment on function private.parse_property_fields is
   'The fields of a listing as sent, each in its one form. 422 with everything that is wrong.';
 
+create function private.check_new_titles(fields jsonb, before public.properties) returns void
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  old_titles constant jsonb := to_jsonb(array[before.title_ar, before.title_en,
+    before.pending_changes ->> 'titleAr', before.pending_changes ->> 'titleEn']);
+begin
+  perform private.refuse_fields(coalesce(
+    jsonb_agg(jsonb_build_object('path', given.key, 'code', 'invalid') order by given.key), '[]'))
+  from jsonb_each_text(fields) as given
+  where given.key in ('titleAr', 'titleEn') and not private.is_written(given.value)
+    and not old_titles ? given.value;
+end
+$$;
+comment on function private.check_new_titles is
+  '422 validation_failed for a title without a letter, or with a heap of marks on one; one that stood '
+  'before may stay.';
+
 create function private.apply_fields(property public.properties, fields jsonb)
   returns public.properties
   language plpgsql
@@ -13937,6 +14124,7 @@ begin
   if not given ? 'type' then
     perform private.refuse_field('type', 'required');
   end if;
+  perform private.check_new_titles(given, null);
   perform private.count_action('listings');
   if publish then
     perform private.count_publication(owner_id, true);
@@ -13987,6 +14175,7 @@ begin
     perform private.refuse(409, 'type_immutable');
   end if;
 
+  perform private.check_new_titles(given, before);
   -- The listing as its owner wants it must be valid, whether or not all of it is shown at once.
   property := private.apply_fields(before, coalesce(before.pending_changes, '{}') || given);
   perform private.check_property(property, before.status not in ('draft', 'rejected'));
@@ -20033,6 +20222,9 @@ begin
       and documents.discarded_at is null
     limit 1;
     if document_id is null and stored.name is not null and room > 0 then
+      if not private.is_written(stored.label) then
+        perform private.refuse_field('files', 'invalid');
+      end if;
       insert into public.documents (account_id, identity_id, name, file, type, bytes, sha256)
       values (caller_id, upload.identity_id, stored.label, stored.name, stored.type, stored.bytes,
         stored.sha256)

@@ -20,7 +20,7 @@ const edges: [field: string, taken: unknown[], refused: unknown[], beside?: { ty
   ['plotPosition', ['on_square'], ['middle']],
   ['finishing', ['demolition'], ['super']],
   ['documentType', ['usufruct'], ['deed']],
-  ['titleAr', [times(5), times(120), '🏡'.repeat(120)], [times(4), times(121), '', '     ', 12345]],
+  ['titleAr', [times(5), times(120), times(120, '𐐀')], [times(4), times(121), '', '     ', 12345]],
   ['titleEn', [times(5, 'a'), times(120, 'a')], [times(4, 'a'), times(121, 'a'), {}]],
   ['descriptionAr', ['ب', times(4000), 'سطر\nسطر\tآخر'], ['', ' ', times(4001), []]],
   ['descriptionEn', ['a', times(4000, '🏡')], ['\n', times(4001, 'a')]],

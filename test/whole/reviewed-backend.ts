@@ -58,7 +58,7 @@ export const ofBackend: Review[] = [
     'private.send_messages',
   ]],
   ['backend', 'whether a name holds words that an admin has kept from names', [
-    'private.is_reserved_name',
+    'private.is_free_name',
   ]],
   ['backend', 'files of pictures: where they are read, which nobody wants, do they have rows', [
     'private.files_to_remove',

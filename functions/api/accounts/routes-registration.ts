@@ -17,7 +17,7 @@ import { createUser, isDecoy } from '../../_shared/supabase-auth.ts'
 import { validationError } from '../../_shared/validation.ts'
 import { area, body, Count, json, route, send, withoutToken } from '../http/route.ts'
 import { addCode, type CodeAnswer, requestCode, requireSms, sendCode, smsFor } from './codes.ts'
-import { isReservedName } from './reserved-names.ts'
+import { isFreeName } from './free-names.ts'
 import { resendAfter, Session, TermsVersion } from './schemas.ts'
 import { openSession } from './session.ts'
 
@@ -233,7 +233,7 @@ for (const one of [registerShort, registerLong]) {
     one,
     async (c) => {
       const given = c.req.valid('json')
-      if (given.fullName && await isReservedName(given.fullName)) {
+      if (given.fullName && !await isFreeName(given.fullName)) {
         return await refuseMalformed(c, 'validation_failed', {
           fields: [{ path: 'fullName', code: 'invalid' }],
         })

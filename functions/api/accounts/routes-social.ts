@@ -11,7 +11,7 @@ import { callerOfIssued } from '../../_shared/tokens.ts'
 import type { Check } from '../http/checks.ts'
 import { problem } from '../http/problem.ts'
 import { area, body, json, route, send, withoutToken } from '../http/route.ts'
-import { isReservedName } from './reserved-names.ts'
+import { isFreeName } from './free-names.ts'
 import { Session } from './schemas.ts'
 import { completeSignIn, throwIfDenied } from './session.ts'
 import { type IdTokenClaims, type ProviderName, providers, verifyIdToken } from './social-tokens.ts'
@@ -137,7 +137,7 @@ async function signInOwner(
   throwIfDenied(tokens)
   c.set('caller', callerOfIssued(tokens.access_token))
   // A name that somebody brings along and cannot have is left out: it must not stop the sign-in.
-  if (entry.exists && !entry.hasName && fullName && !await isReservedName(fullName)) {
+  if (entry.exists && !entry.hasName && fullName && await isFreeName(fullName)) {
     await call(c, 'update_me', { fields: { fullName } })
   }
   return { tokens, isNewAccount }
