@@ -1,10 +1,11 @@
-// npm run check: everything that can be checked without running the service.
+// npm run check: everything that can be checked without running the service, in rings, the quick ones
+// first. It stops at the first ring in which something fails; with --all it goes through all of them.
+// npm run format (--format) lays out what the check of formatting looks at.
 import { spawn } from 'node:child_process'
 import { denoBinary, denoPackages } from './config/packages.ts'
 import { root } from './config/settings.ts'
 
 const deno = denoBinary()
-const config = ['--config', 'functions/deno.json']
 const onDeno = ['functions', 'local/functions/main.ts', 'client/src']
 const onNode = [
   'local',
@@ -14,39 +15,65 @@ const onNode = [
   'vitest.config.ts',
   'vitest.timing.config.ts',
 ]
+const format = (...flags: string[]) => [
+  'fmt',
+  ...flags,
+  '--config',
+  'functions/deno.json',
+  'functions',
+  'client',
+  ...onNode,
+]
 // Node's own globals are allowed in code that runs on Node.
 const nodeRules = ['--rules-exclude=no-node-globals,no-process-globals']
 
-const checks: [what: string, command: string, args: string[]][] = [
-  ['formatting', deno, ['fmt', '--check', ...config, 'functions', 'client', ...onNode]],
-  ['lint of the functions', deno, ['lint', '--no-config', ...onDeno]],
-  ['lint of the Node code', deno, ['lint', '--no-config', ...nodeRules, ...onNode]],
-  ['types of the functions', deno, [
-    'check',
-    '--no-lock',
-    ...denoPackages,
-    'functions/api/index.ts',
-    'functions/api/main.ts',
-    'functions/chat/index.ts',
-    'functions/jobs/index.ts',
-    'local/functions/main.ts',
-  ]],
-  ['types of the Node code', process.execPath, [
-    'node_modules/typescript/bin/tsc',
-    '--project',
-    '.',
-  ]],
-  ['types of the client', process.execPath, [
-    'node_modules/typescript/bin/tsc',
-    '--project',
-    'client',
-  ]],
-  ['the client knows every route', process.execPath, ['client/tools/types.ts', '--check']],
-  ['imports', process.execPath, ['local/check-imports.ts']],
-  ['packages of the functions', process.execPath, ['local/bundle/check.ts']],
-  ['lint of the description', process.execPath, ['local/docs/lint.ts']],
-  ['docs, and what is cited', process.execPath, ['local/docs/check.ts']],
-  ['schema', process.execPath, ['local/schema/check.ts']],
+/** `mend` is the command that mends it, where there is one that the check does not name itself. */
+type Check = { what: string; command: string; args: string[]; mend?: string }
+
+const onOurNode = (what: string, ...args: string[]): Check => ({
+  what,
+  command: process.execPath,
+  args,
+})
+const tsc = 'node_modules/typescript/bin/tsc'
+
+const rings: Check[][] = [
+  [
+    { what: 'formatting', command: deno, args: format('--check'), mend: 'npm run format' },
+    { what: 'lint of the functions', command: deno, args: ['lint', '--no-config', ...onDeno] },
+    {
+      what: 'lint of the Node code',
+      command: deno,
+      args: ['lint', '--no-config', ...nodeRules, ...onNode],
+    },
+    onOurNode('imports', 'local/check-imports.ts'),
+    onOurNode('packages of the functions', 'local/bundle/check.ts'),
+    onOurNode('docs, and what is cited', 'local/docs/check.ts'),
+  ],
+  [
+    onOurNode('types of the Node code', tsc, '--project', '.'),
+    onOurNode('types of the client', tsc, '--project', 'client'),
+    {
+      what: 'types of the functions',
+      command: deno,
+      args: [
+        'check',
+        '--no-lock',
+        ...denoPackages,
+        'functions/api/index.ts',
+        'functions/api/main.ts',
+        'functions/chat/index.ts',
+        'functions/jobs/index.ts',
+        'local/functions/main.ts',
+      ],
+    },
+    {
+      ...onOurNode('the client knows every route', 'client/tools/types.ts', '--check'),
+      mend: 'npm run client:types',
+    },
+    onOurNode('lint of the description', 'local/docs/lint.ts'),
+  ],
+  [onOurNode('schema', 'local/schema/check.ts')],
 ]
 
 function run(command: string, args: string[]): Promise<number> {
@@ -57,10 +84,24 @@ function run(command: string, args: string[]): Promise<number> {
   })
 }
 
-const failed: string[] = []
-for (const [what, command, args] of checks) {
-  console.log(`-- ${what}`)
-  if (await run(command, args) !== 0) failed.push(what)
+async function check(all: boolean): Promise<number> {
+  const failed: Check[] = []
+  for (const ring of rings) {
+    for (const one of ring) {
+      console.log(`-- ${one.what}`)
+      if (await run(one.command, one.args) !== 0) failed.push(one)
+    }
+    if (failed.length && !all) break
+  }
+  for (const { what, mend } of failed) {
+    console.log(`\nfailed: ${what}${mend ? `, mended by: ${mend}` : ''}`)
+  }
+  if (!failed.length) console.log('\nall checks passed')
+  else if (!all) console.log('\nWhat comes after is not checked; npm run check -- --all does.')
+  return failed.length ? 1 : 0
 }
-console.log(failed.length ? `\nfailed: ${failed.join(', ')}` : '\nall checks passed')
-process.exitCode = failed.length ? 1 : 0
+
+const given = process.argv.slice(2)
+process.exitCode = given.includes('--format')
+  ? await run(deno, format())
+  : await check(given.includes('--all'))

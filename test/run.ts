@@ -1,7 +1,8 @@
 /**
  * `npm test`: the areas on one embedded stack and, beside them, what needs a stack to itself
  * (*.alone.test.ts) on another. Both end with what must hold after everything. A project that is given
- * (SUPABASE_URL) is one stack: there one comes after the other. Arguments are vitest's.
+ * (SUPABASE_URL) is one stack: there one comes after the other. Arguments are vitest's, and
+ * --since=<commit>: what changed since, and the tests that span areas.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -11,13 +12,16 @@ import { fileURLToPath } from 'node:url'
 import { variable } from '../local/config/environment.ts'
 import { unansweredCodes } from './support/answered-codes.ts'
 import { uncalledFunctions } from './support/called-functions.ts'
-import type { Summary } from './summary.ts'
+import { repetitionsIn } from './suite/repetitions.ts'
+import { argumentsFor } from './suite/since.ts'
+import type { Failed, Summary } from './summary.ts'
 
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'property-tests-'))
-const given = process.argv.slice(2)
+const given = argumentsFor(process.argv.slice(2))
 const calledFunctions = join(folder, 'called-functions')
 const answeredCodes = join(folder, 'answered-codes')
+const repetitions = join(folder, 'repetitions')
 const running = new Set<ReturnType<typeof spawn>>()
 // Ctrl-C reaches every process by itself, and the stacks need time to stop.
 process.on('SIGINT', () => {})
@@ -38,6 +42,7 @@ function run(projects: string[], aside: boolean): Promise<Run> {
         SUMMARY: summary,
         CALLED_FUNCTIONS: calledFunctions,
         ANSWERED_CODES: answeredCodes,
+        REPETITIONS: repetitions,
       },
       stdio: aside ? ['ignore', 'pipe', 'pipe'] : 'inherit',
     },
@@ -59,30 +64,41 @@ function summaryIn(file: string, projects: string[], code: number | null): Summa
   const said: Summary = existsSync(file)
     ? JSON.parse(readFileSync(file, 'utf8'))
     : { passed: 0, failed: [] }
-  if (code !== 0 && !said.failed.length) said.failed.push(`${projects.join(', ')}: exit ${code}`)
+  if (code !== 0 && !said.failed.length) {
+    said.failed.push({ said: `${projects.join(', ')}: exit ${code}` })
+  }
   return said
 }
 
 const areas = () => run(['areas', 'after', 'always'], false)
 const alone = (aside: boolean) => run(['alone', 'always'], aside)
 const runs = variable('SUPABASE_URL')
-  ? [await areas(), await alone(false)]
+  ? [await areas(), await alone(given.length > 0)]
   : await Promise.all([areas(), alone(true)])
 // A run without tests prints nothing.
 for (const { said, passed, failed } of runs) {
   if (passed || failed.length) process.stdout.write(said)
 }
 // Failures again at the end, where people look.
-const failed = runs.flatMap((one) => one.failed)
+const failed: Failed[] = runs.flatMap((one) => one.failed)
 // Only the whole suite calls and sees everything.
 const uncalled = given.length ? [] : uncalledFunctions(calledFunctions)
 const unanswered = given.length ? [] : unansweredCodes(answeredCodes)
-if (uncalled.length) failed.push(`no test calls these functions\n    ${uncalled.join('\n    ')}`)
-if (unanswered.length) {
-  failed.push(`no test saw these described codes answered\n    ${unanswered.join('\n    ')}`)
-}
+for (
+  const [what, missing] of [
+    ['no test calls these functions', uncalled],
+    ['no test saw these described codes answered', unanswered],
+  ] as const
+) if (missing.length) failed.push({ said: [what, ...missing].join('\n    ') })
+const repeated = repetitionsIn(repetitions)
 rmSync(folder, { recursive: true, force: true })
-for (const one of failed) console.log(`\nFAILED ${one}`)
+for (const { said, again } of failed) {
+  console.log(`\nFAILED ${said}${again ? `\n  again: ${again}` : ''}`)
+}
 const passed = runs.reduce((sum, one) => sum + one.passed, 0)
+if (repeated.length) {
+  const count = `${repeated.length} ${repeated.length === 1 ? 'repetition' : 'repetitions'}`
+  console.log(`\n${count} of what is not ours:\n    ${repeated.join('\n    ')}`)
+}
 console.log(`\n${passed} passed, ${failed.length} failed`)
 process.exitCode = failed.length ? 1 : 0

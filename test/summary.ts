@@ -7,23 +7,33 @@ import { relative } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import type { Reporter, TestModule } from 'vitest/node'
 import { variable } from '../local/config/environment.ts'
+import { commandFor } from './suite/command.ts'
 
 export type Summary = {
   passed: number
-  /** What failed: where and, below it, why. */
-  failed: string[]
+  failed: Failed[]
+}
+
+export type Failed = {
+  /** Where and, below it, why. */
+  said: string
+  /** The command that runs just that again. */
+  again?: string
 }
 
 export const summary: Reporter = {
   onTestRunEnd(modules: readonly TestModule[], errors) {
     const said: Summary = {
       passed: 0,
-      failed: errors.map((error) => why('outside tests', [error])),
+      failed: errors.map((error) => ({ said: why('outside tests', [error]) })),
     }
     for (const module of modules) {
       const file = relative(process.cwd(), module.moduleId)
-      const fail = (what: string, errors: readonly Failure[]) =>
-        said.failed.push(why([file, what].filter(Boolean).join(' > '), errors))
+      const fail = (what: string, errors: readonly Failure[], test?: string) =>
+        said.failed.push({
+          said: why([file, what].filter(Boolean).join(' > '), errors),
+          again: commandFor(file, test),
+        })
       if (module.errors().length) fail('', module.errors())
       // A suite fails by itself when a hook of it does.
       for (const suite of module.children.allSuites()) {
@@ -32,7 +42,7 @@ export const summary: Reporter = {
       for (const test of module.children.allTests()) {
         const { state, errors } = test.result()
         if (state === 'passed') said.passed++
-        if (state === 'failed') fail(test.fullName, errors ?? [])
+        if (state === 'failed') fail(test.fullName, errors ?? [], test.fullName)
       }
     }
     const file = variable('SUMMARY')

@@ -11,6 +11,7 @@ import { generateLock, lockFile, runDeno } from './lock.ts'
 import { openRegistry } from './registry.ts'
 import { readConfig } from '../config/config-toml.ts'
 import { root } from '../config/settings.ts'
+import { onceMore } from '../../test/suite/repetitions.ts'
 
 const names = readConfig({}).functions.map(({ name }) => name)
 const folders: string[] = []
@@ -72,7 +73,10 @@ describe('the upload of a function', () => {
   let sent: Map<string, Upload>
   let registry: Awaited<ReturnType<typeof openRegistry>>
   beforeAll(async () => {
-    ;[sent, registry] = await Promise.all([uploads(), openRegistry()])
+    ;[sent, registry] = await Promise.all([
+      uploads(),
+      onceMore('packages from the registry', openRegistry),
+    ])
   })
   afterAll(() => {
     registry.close()

@@ -176,6 +176,12 @@ const declared = {
     about: 'Set where things are slowed on purpose: promised times are left out.',
     of: ['suite'],
   },
+  RUN_BY: {
+    about: 'The command that the suite was started with, by which a failed test is run again.',
+    of: ['suite'],
+    default: 'npm test',
+  },
+  REPETITIONS: { about: 'The file for what was tried again.', of: ['suite'] },
   SUMMARY: { about: 'The file for what passed and failed.', of: ['suite'] },
   CALLED_FUNCTIONS: { about: 'The file for which SQL functions were called.', of: ['suite'] },
   ANSWERED_CODES: {

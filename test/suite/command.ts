@@ -1,0 +1,24 @@
+/** The command that runs just one test again, to be pasted into a shell. */
+import { variable, type VariableName, variables } from '../../local/config/environment.ts'
+
+const quoted = (word: string) =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+
+/** A pattern of vitest's that only this name matches. */
+export const patternOf = (name: string) => `^${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`
+
+/** What both the stack and the tests are told, without which a failure may not come again. */
+const settings = Object.entries(variables)
+  .filter(([, { of }]) => of.includes('stack') && of.includes('tests'))
+  .map(([name]) => name as VariableName)
+
+export function commandFor(
+  file: string,
+  name?: string,
+  env: NodeJS.ProcessEnv = process.env,
+): string {
+  const set = settings.filter((one) => env[one]).map((one) => `${one}=${quoted(env[one]!)}`)
+  const pattern = name === undefined ? [] : ['-t', patternOf(name)]
+  const words = [file.replaceAll('\\', '/'), ...pattern].map(quoted)
+  return [...set, variable('RUN_BY', env)!, '--', ...words].join(' ')
+}

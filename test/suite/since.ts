@@ -1,0 +1,126 @@
+/**
+ * `npm test -- --since=<commit>`: the tests of what changed since, by rule. A changed file concerns its
+ * area and the areas of what names it (an import, a path in a text); an area has the same name
+ * everywhere. The tests that span areas always run; of a file that no rule knows, everything does.
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { root } from '../../local/config/settings.ts'
+
+export type Tree = {
+  /** Every file of the repository that people write. */
+  files: string[]
+  read: (path: string) => string
+}
+
+/** What is of no area, and of which no test looks at more than that it is as the others need it. */
+const spans = 'test/whole/'
+const ofWholeOnly = /^(\.github|\.ci|bench)\/|^[A-Z]+(\.md)?$|^\.gitignore$/
+
+/** They name all there is, so whoever names them is not concerned by what changed in one of it. */
+const lists = ['functions/api/app.ts', 'local/functions/programs.ts']
+
+/** What vitest is to run, as filters of paths; undefined is everything. */
+export function testsFor(changed: string[], tree: Tree): string[] | undefined {
+  // Generated files change with what they are made from.
+  const written = changed.filter((path) => !isGenerated(path, tree))
+  const filters = new Set([spans])
+  const names = namedIn(tree)
+  for (const path of written) {
+    const found = [...concernedBy(path, names)].map((one) => filtersOf(one, tree))
+    // What has no area of its own has those of what names it.
+    if (found.every((one) => one === undefined)) return undefined
+    for (const filter of found.flatMap((one) => one ?? [])) filters.add(filter)
+  }
+  return [...filters].sort()
+}
+
+const isGenerated = (path: string, { files, read }: Tree) =>
+  files.includes(path) && /\bgenerated\b/i.test(read(path).slice(0, 300).split('\n')[0]!)
+
+type Names = Map<string, string[]>
+
+/** For each file those whose text names it by a path from where they are, as imports do. */
+function namedIn({ files, read }: Tree): Names {
+  const names: Names = new Map()
+  for (const file of files.filter((path) => path.endsWith('.ts'))) {
+    for (const [, named] of read(file).matchAll(/['"`](\.\.?\/[^'"`\s]+)['"`]/g)) {
+      const target = posix.join(posix.dirname(file), named!)
+      names.set(target, [...names.get(target) ?? [], file])
+    }
+  }
+  return names
+}
+
+/** A file and all that name it, over any number of steps. */
+function concernedBy(changed: string, names: Names): Set<string> {
+  const found = new Set<string>()
+  const visit = (path: string) => {
+    if (found.has(path)) return
+    found.add(path)
+    if (!lists.includes(path)) names.get(path)?.forEach(visit)
+  }
+  visit(changed)
+  return found
+}
+
+/** Filters for the tests of a file's area; undefined where no rule says which. */
+function filtersOf(path: string, { files }: Tree): string[] | undefined {
+  if (ofWholeOnly.test(path)) return []
+  if (path.startsWith('docs/')) return ['local/docs/']
+  if (/^(client|examples)\//.test(path)) return ['test/client/']
+  // Every area builds on it, or is in it.
+  if (path.startsWith('sql/01_base/') || lists.includes(path)) return undefined
+  const folder = /^(?:test|local)\/[\w-]+\//.exec(path)?.[0]
+  if (folder) return files.some((file) => isTestIn(file, folder)) ? [folder] : undefined
+  const [, area] = /^(?:sql\/\d+_|functions\/(?:api\/)?)(\w+)/.exec(path) ?? []
+  if (!area) return undefined
+  if (files.some((file) => isTestIn(file, `test/${area}/`))) return [`test/${area}/`]
+  // Some areas are tested in the folder of another, in files of their name.
+  const named = new RegExp(`^test/\\w+/${area}[.-].*test\\.ts$`)
+  const found = files.filter((file) => named.test(file))
+  return found.length ? found : undefined
+}
+
+const isTestIn = (file: string, folder: string) =>
+  file.startsWith(folder) && file.endsWith('.test.ts')
+
+/** The arguments for vitest: `--since=<commit>` becomes the filters that it stands for. */
+export function argumentsFor(given: string[]): string[] {
+  const since = given.find((one) => one.startsWith('--since='))
+  if (!since) return given
+  const commit = since.slice('--since='.length)
+  const filters = testsFor(changedSince(commit), thisTree())
+  console.log(
+    `-- of what changed since ${commit}: ${filters?.join(' ') ?? 'everything'}`,
+  )
+  return [...filters ?? [], ...given.filter((one) => one !== since)]
+}
+
+/** The files that differ from a commit, those that are not in git yet among them. */
+export function changedSince(commit: string): string[] {
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+      .split('\0').filter(Boolean)
+  return [
+    ...git('diff', '--name-only', '--no-renames', '-z', commit, '--'),
+    ...git('ls-files', '--others', '--exclude-standard', '-z'),
+  ]
+}
+
+/** The repository as it lies here. */
+export function thisTree(): Tree {
+  const skipped = new Set(['node_modules', 'site', 'dist'])
+  const under = (folder: string): string[] =>
+    readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+      const path = posix.join(folder, entry.name)
+      if (skipped.has(entry.name)) return []
+      return entry.isDirectory() ? under(path) : [path]
+    })
+  const folders = ['bench', 'client', 'docs', 'examples', 'functions', 'local', 'sql', 'supabase']
+  return {
+    files: [...folders, 'test'].filter((folder) => existsSync(join(root, folder))).flatMap(under),
+    read: (path) => readFileSync(join(root, path), 'utf8'),
+  }
+}
