@@ -6,6 +6,8 @@ set edits.by = 'release';
 insert into private.rates (rule, max, seconds, note) values
   ('register_address', 600, 3600,
     'registrations per client address; one that is answered phone_taken or email_taken counts as five'),
+  ('proof_first', 20, 86400,
+    'accounts registered by email per address that have proven nothing yet; those beyond prove something first'),
   ('login_identifier', 10, 900, 'failed sign-ins per identifier and address'),
   ('login_address', 300, 900, 'failed sign-ins per address, of identifiers that do not know it'),
   ('login_unknown_all', 100, 3600,
@@ -75,7 +77,7 @@ insert into private.rates (rule, max, seconds, note) values
     'numbers asked for per address, by accounts without a proven phone or email'),
   ('conversations', 60, 86400,
     'conversations opened anew per account that the other side has not answered'),
-  ('conversations_unproven', 10, 86400,
+  ('conversations_unproven', 5, 86400,
     'of these, conversations of an account without a proven phone or email')
 on conflict (rule) do update set
   max = excluded.max, seconds = excluded.seconds, note = excluded.note;
@@ -121,6 +123,7 @@ on conflict do nothing;
 -- Set by the functions, which know the address of the project.
 insert into private.settings (name, value, note) values
   ('files_url', '""', 'where public files are read; kept by the functions'),
+  ('codes_are_sent', 'false', 'whether a code can be sent by SMS or mail; kept by the functions'),
   ('share_url', 'null', 'where listings are passed on, with {refNo}; kept by the functions')
 on conflict (name) do nothing;
 

@@ -73,6 +73,7 @@ export type ServerCode =
   | 'account_banned'
   | 'not_participant'
   | 'blocked'
+  | 'account_unproven'
   | 'review_not_eligible'
   | 'property_not_found'
   | 'terms_not_accepted'
@@ -292,7 +293,7 @@ export interface DeclaredCodes {
     delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/conversations': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'awaiting_answer' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'account_unproven' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'awaiting_answer' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/conversations/{id}': {
@@ -425,7 +426,7 @@ export interface DeclaredCodes {
   }
   '/reviews': {
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'review_not_eligible' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'review_exists' | 'body_too_large' | 'content_type_unsupported' | 'review_self' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'review_not_eligible' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'review_exists' | 'body_too_large' | 'content_type_unsupported' | 'review_self' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/reviews/{id}': {
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'review_edit_closed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -500,7 +501,7 @@ export interface DeclaredCodes {
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'field_not_for_type' | 'area_invalid' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'field_not_for_type' | 'area_invalid' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/mine': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -517,14 +518,14 @@ export interface DeclaredCodes {
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'property_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/contact': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'account_unproven' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/auction': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'field_not_for_type' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
     delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'field_not_for_type' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/publish': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/pause': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -1449,7 +1450,7 @@ export interface paths {
          * Start a conversation with an advertiser, about a listing or in general
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     About a listing (`propertyId`) or with an identity in general (`identityId`): one of them. The same two and the same listing are always the same conversation: 200. With `message` its first message is sent at once. All devices of the caller hear of a new one. A listing that has ended or takes no chat is 409. At most 60 new ones a day that the other side has not answered, 10 without a proven phone or email.
+         *     About a listing (`propertyId`) or with an identity in general (`identityId`): one of them. The same two and the same listing are always the same conversation: 200. With `message` its first message is sent at once. All devices of the caller hear of a new one. A listing that has ended or takes no chat is 409. At most 60 new ones a day that the other side has not answered, 5 without a proven phone or email.
          */
         post: operations["create_conversation"];
         delete?: never;

@@ -389,14 +389,14 @@ isOneToOne: true
                   ]
                 },"accounts": {
                   Row: {
-                    "active_identity_id": string | null,"created_at": string,"delete_at": string | null,"email": string | null,"email_proven": boolean,"id": string,"language": string,"live_key": string,"money_at_deletion": string | null,"phone": string | null,"status": string,"status_reason": string | null,"suspended_until": string | null,"taken_over_at": string | null,"terms_accepted_at": string | null,"terms_version": string | null,"topic": string,"unreachable_since": string | null
+                    "active_identity_id": string | null,"created_at": string,"delete_at": string | null,"email": string | null,"email_proven": boolean,"id": string,"language": string,"live_key": string,"money_at_deletion": string | null,"phone": string | null,"proof_first": boolean,"status": string,"status_reason": string | null,"suspended_until": string | null,"taken_over_at": string | null,"terms_accepted_at": string | null,"terms_version": string | null,"topic": string,"unreachable_since": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id": string,"language"?: string,"live_key"?: string,"money_at_deletion"?: string | null,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"terms_accepted_at"?: string | null,"terms_version"?: string | null,"topic"?: string,"unreachable_since"?: string | null
+                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id": string,"language"?: string,"live_key"?: string,"money_at_deletion"?: string | null,"phone"?: string | null,"proof_first"?: boolean,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"terms_accepted_at"?: string | null,"terms_version"?: string | null,"topic"?: string,"unreachable_since"?: string | null
                   }
                   Update: {
-                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id"?: string,"language"?: string,"live_key"?: string,"money_at_deletion"?: string | null,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"terms_accepted_at"?: string | null,"terms_version"?: string | null,"topic"?: string,"unreachable_since"?: string | null
+                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id"?: string,"language"?: string,"live_key"?: string,"money_at_deletion"?: string | null,"phone"?: string | null,"proof_first"?: boolean,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"terms_accepted_at"?: string | null,"terms_version"?: string | null,"topic"?: string,"unreachable_since"?: string | null
                   }
                   Relationships: [
                     {

@@ -48,6 +48,11 @@ export const errors = {
   account_banned: [403, 'تم حظر هذا الحساب', 'This account has been banned'],
   not_participant: [403, 'لست طرفاً في هذه المحادثة', 'You are not part of this conversation'],
   blocked: [403, 'لا يمكن إرسال رسالة إلى هذا المستخدم', 'You cannot message this user'],
+  account_unproven: [
+    403,
+    'يرجى تأكيد رقم هاتفك أو بريدك الإلكتروني أولاً',
+    'Please confirm your phone number or email first',
+  ],
   review_not_eligible: [
     403,
     'يمكنك التقييم بعد التواصل مع المعلن فقط',

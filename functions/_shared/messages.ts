@@ -27,6 +27,9 @@ export const smsAsWanted = smsState !== 'off' || env.allowNoSms && !setting('SMS
 /** Whether a mail can be sent. */
 export const mailWorks = Boolean(sendMail) || !env.production
 
+/** Whether a code reaches anybody: without it nobody can prove a phone or email. */
+export const codesAreSent = smsState !== 'off' || mailWorks
+
 /**
  * Sends a message within four seconds; false: it may not have gone out, which is an alarm. Where none
  * can be sent in production it is an alarm alone.

@@ -488,6 +488,7 @@ export const backendSignatures = {
   sandbox_refund_look_up: { id: 'text', reference: 'text' },
   send_messages: { messages: 'jsonb' },
   session_id: {},
+  set_codes_are_sent: { are_sent: 'boolean' },
   set_files_url: { url: 'text' },
   set_provider: { provider: 'text', mode: 'text' },
   set_share_url: { template: 'text' },

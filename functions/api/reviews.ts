@@ -78,6 +78,7 @@ const create = route({
     'terms_not_accepted',
     'identity_not_found',
     'property_not_found',
+    'account_unproven',
     'review_not_eligible',
     'review_exists',
     'review_self',

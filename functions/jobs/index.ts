@@ -13,7 +13,7 @@ import { env } from '../_shared/env.ts'
 import { ensureDecoy } from '../_shared/supabase-auth.ts'
 import { compareFilesAndRows, removeUnusedFiles } from './files.ts'
 import { lookUpPayments, lookUpRefunds } from './payments.ts'
-import { sendContactMessages } from './messages.ts'
+import { sendContactMessages, tellOfCodes } from './messages.ts'
 import { sendPushes } from './push.ts'
 
 /**
@@ -62,6 +62,7 @@ const sqlJobs: BackendFunction[] = [
 /** Those that ask a service outside, or do a stretch of a long way at each run. */
 const otherJobs: Record<string, () => Promise<number>> = {
   keep_decoy: ensureDecoy,
+  tell_of_codes: tellOfCodes,
   recount_wallets: () => backend<number>('recount_wallets', {}),
   purge_auth_audit: () => backend<number>('purge_auth_audit', {}),
   look_up_payments: lookUpPayments,

@@ -1,7 +1,7 @@
 /** Sends what tells a phone or email that an account was changed; what fails is tried again. */
 import { backend } from '../_shared/db.ts'
 import { env } from '../_shared/env.ts'
-import { deliver } from '../_shared/messages.ts'
+import { codesAreSent, deliver } from '../_shared/messages.ts'
 
 type Queued = { id: string; to: string; body: string }
 
@@ -18,3 +18,6 @@ export async function sendContactMessages(): Promise<number> {
   }
   return sent
 }
+
+/** Job: tells the database whether codes are sent, on which what is asked of people depends. */
+export const tellOfCodes = () => backend<number>('set_codes_are_sent', { areSent: codesAreSent })

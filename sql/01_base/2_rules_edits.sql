@@ -170,10 +170,11 @@ create trigger settings_are_understood
 comment on trigger settings_are_understood on private.settings is 'In any order.';
 create trigger settings_of_functions_are_theirs
   before update of value on private.settings
-  for each row when (old.name in ('files_url', 'share_url') and old.value <> new.value)
+  for each row when (
+    old.name in ('files_url', 'share_url', 'codes_are_sent') and old.value <> new.value
+  )
   execute function private.refuse_edit(
-    'files_url and share_url are written by the functions, from their settings FILES_URL and '
-    'SHARE_URL.');
+    'files_url, share_url and codes_are_sent are written by the functions, from their own settings.');
 create trigger rates_keep_what_was_edited
   before update on private.rates
   for each row execute function private.keep_edits();

@@ -13,6 +13,7 @@ create table public.accounts (
     ),
   phone text constraint accounts_phone_is_normal check (phone ~ '^\+965[569][0-9]{7}$'),
   email_proven boolean not null default false,
+  proof_first boolean not null default false,
   taken_over_at timestamptz,
   terms_version text
     constraint accounts_terms_version_form check (terms_version ~ '^[!-~]{1,40}$'),
@@ -57,6 +58,9 @@ comment on column public.accounts.phone is 'Kuwaiti mobile as +965XXXXXXXX; null
 comment on column public.accounts.email_proven is
   'Whether a code, a provider or an admin has proven who owns the email. Registration does not. '
   'Beside a phone it always is.';
+comment on column public.accounts.proof_first is
+  'Whether it was registered where many have proven nothing: before it addresses others it proves a '
+  'phone or email. What it has proven since counts, not this.';
 comment on column public.accounts.taken_over_at is
   'When the owner of the email signed in by a provider, which ended all earlier access; null after '
   'a password reset.';

@@ -30,14 +30,33 @@ create policy "nobody but functions of their owner" on private.registrations usi
 
 create table private.email_claims (
   email text primary key,
+  address text,
   claimed_at timestamptz not null default now()
 );
 comment on table private.email_claims is
   'Emails that are being registered at this moment. Cleaned by private.purge_codes.';
+comment on column private.email_claims.address is
+  'Where it is being registered; null for a sign-in by a provider.';
 comment on column private.email_claims.claimed_at is 'A claim counts for ten seconds.';
 create index email_claims_claimed_at_idx on private.email_claims (claimed_at);
 alter table private.email_claims enable row level security;
 create policy "nobody but functions of their owner" on private.email_claims using (false);
+
+create table private.email_registrations (
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  subject text not null,
+  created_at timestamptz not null default clock_timestamp(),
+  primary key (account_id, subject)
+);
+comment on table private.email_registrations is
+  'Where accounts that have proven nothing yet were registered by email. Cleaned by private.purge_codes.';
+comment on column private.email_registrations.subject is
+  'The address as rates count it: one of IPv6 has a row as /64 and one as /48.';
+create index email_registrations_subject_idx
+  on private.email_registrations (subject, created_at);
+create index email_registrations_created_at_idx on private.email_registrations (created_at);
+alter table private.email_registrations enable row level security;
+create policy "nobody but functions of their owner" on private.email_registrations using (false);
 
 create table private.contact_changes (
   id uuid primary key default gen_random_uuid(),

@@ -112,6 +112,54 @@ comment on function private.require_terms is
   'First in whatever addresses others: 403 terms_not_accepted with version and url where terms are '
   'required by now and the caller has not accepted them, after what require_account refuses.';
 
+create function private.can_be_proven() returns boolean
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select settings.value = 'true' from private.settings where settings.name = 'codes_are_sent'
+$$;
+comment on function private.can_be_proven is 'Whether a code can be sent, by SMS or mail.';
+
+create function private.set_codes_are_sent(are_sent boolean) returns bigint
+  language sql
+  security definer -- writes a setting
+  set search_path = ''
+as $$
+  with told as (
+    update private.settings set value = to_jsonb(are_sent)
+    where settings.name = 'codes_are_sent' and settings.value <> to_jsonb(are_sent)
+    returning 1
+  )
+  select count(*) from told
+$$;
+comment on function private.set_codes_are_sent is
+  'Stores whether a code can be sent, by SMS or mail, which the functions know.';
+
+create function private.require_proof() returns void
+  language plpgsql
+  stable
+  security definer -- reads what is proven of the caller, a rate and a setting
+  set search_path = ''
+as $$
+begin
+  if exists (
+    select from public.accounts
+    where accounts.id = private.account_id() and accounts.proof_first
+      and accounts.phone is null and not accounts.email_proven
+  ) and exists (
+    select from private.rates where rates.rule = 'proof_first' and rates.max < 1000000
+  ) and private.can_be_proven() then
+    perform private.refuse(403, 'account_unproven');
+  end if;
+end
+$$;
+comment on function private.require_proof is
+  '403 account_unproven for an account that was marked as proof first when it was registered and has '
+  'proven neither a phone nor an email since. Nobody is refused while no code can be sent.';
+
+grant execute on function private.set_codes_are_sent to backend;
+
 create function private.outdated_terms(version text) returns jsonb
   language plpgsql
   stable

@@ -44,10 +44,11 @@ begin
     return answer;
   end if;
   -- Of fifty calls at once one makes Auth hash a password; the others are refused without waiting.
-  insert into private.email_claims (email)
-  select claim_email.email
+  insert into private.email_claims (email, address)
+  select claim_email.email, claim_email.address
   where not exists (select from public.accounts where accounts.email = claim_email.email)
-  on conflict on constraint email_claims_pkey do update set claimed_at = now()
+  on conflict on constraint email_claims_pkey do update
+  set claimed_at = now(), address = excluded.address
   where email_claims.claimed_at < now() - interval '10 seconds';
   return case when found then answer else answer || private.taken_error('email_taken', address) end;
 end
@@ -123,12 +124,81 @@ comment on function private.register_phone is
   'Starts the registration of a phone and adds its code. Refusals come as {error}: raising would '
   'undo what was counted and the note of a refused registration.';
 
+create function private.is_crowded(subject text, "limit" integer, seconds integer) returns boolean
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select count(*) >= "limit"
+  from (
+    select from private.email_registrations
+    where email_registrations.subject = is_crowded.subject
+      and email_registrations.created_at > clock_timestamp() - make_interval(secs => seconds)
+    limit "limit"
+  ) as registered
+$$;
+comment on function private.is_crowded is
+  'Whether so many accounts were registered by email at an address in this time and have proven nothing.';
+
+create function private.note_registration(account_id uuid, address text) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  rate private.rates;
+  -- An address of IPv6 as its /64, and as its /48 with ten times as many.
+  subjects constant text[] := private.rate_subjects(address);
+begin
+  select * into rate from private.rates
+  where rates.rule = 'proof_first' and rates.max < 1000000;
+  if not found then
+    return;
+  end if;
+  -- Those of one address take turns: of many at once no more than the limit are unmarked.
+  perform pg_advisory_xact_lock(
+    hashtextextended('registered at ' || subjects[cardinality(subjects)], 0));
+  if private.can_be_proven() and (
+    private.is_crowded(subjects[1], rate.max, rate.seconds)
+    or private.is_crowded(subjects[2], rate.max * 10, rate.seconds)
+  ) then
+    update public.accounts set proof_first = true where accounts.id = note_registration.account_id;
+  end if;
+  insert into private.email_registrations (account_id, subject)
+  select note_registration.account_id, subject from unnest(subjects) as subject;
+end
+$$;
+comment on function private.note_registration is
+  'Notes where an account was registered by email, and marks it as proof first where many others were '
+  'that have proven nothing.';
+
+create function private.forget_registration() returns trigger
+  language plpgsql
+  security definer -- writes a closed table, for whoever proves a phone or email
+  set search_path = ''
+as $$
+begin
+  delete from private.email_registrations where email_registrations.account_id = new.id;
+  return null;
+end
+$$;
+comment on function private.forget_registration is
+  'An account that has proven a phone or email counts no more among those of its address.';
+
+create trigger accounts_are_proven
+  after update of phone, email_proven on public.accounts
+  for each row when (new.phone is not null or new.email_proven)
+  execute function private.forget_registration();
+
 create function private.end_registrations() returns trigger
   language plpgsql
   security definer -- writes closed tables, for whoever makes an account
   set search_path = ''
 as $$
 begin
+  if tg_op = 'INSERT' then
+    perform private.note_registration(new.id, email_claims.address) from private.email_claims
+    where email_claims.email = new.email and email_claims.address is not null;
+  end if;
   delete from private.registrations where registrations.phone = new.phone;
   delete from private.email_claims where email_claims.email = new.email;
   update private.codes set replaced = true
@@ -137,7 +207,8 @@ begin
 end
 $$;
 comment on function private.end_registrations is
-  'When an account gets a phone or email, every open registration, claim and code for it ends.';
+  'When an account gets a phone or email, every open registration, claim and code for it ends; of a new '
+  'one it is noted where it was registered.';
 
 create trigger accounts_end_registrations
   after insert or update of phone, email on public.accounts

@@ -109,13 +109,14 @@ as $$
   select private.forget_registrations()
     + private.purge('private.registrations', 'created_at', (private.code_limits()).contested_for)
     + private.purge('private.email_claims', 'claimed_at', '1 hour')
+    + private.purge('private.email_registrations', 'created_at', '1 day')
     + private.purge('private.codes', 'created_at', '1 day')
     + private.purge('private.sms_sent', 'hour', '2 days')
     + private.purge('private.contact_changes', 'expires_at', '0')
     + private.purge('private.contact_messages', 'created_at', '1 day')
 $$;
 comment on function private.purge_codes is
-  'Job: deletes old registrations, claims, codes, counts of SMS, changes of phone and email and '
+  'Job: deletes old registrations, claims, where accounts were registered, codes, counts of SMS, changes of phone and email and '
   'messages of these.';
 
 create function private.take_contact_messages(sms_per_day integer) returns jsonb

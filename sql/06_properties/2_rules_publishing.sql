@@ -54,6 +54,7 @@ create function private.submit_property(property public.properties) returns publ
   set search_path = ''
 as $$
 begin
+  perform private.require_proof();
   perform private.check_property(property, true);
   perform private.check_reachable(property);
   property.status :=
@@ -62,7 +63,8 @@ begin
 end
 $$;
 comment on function private.submit_property is
-  'A listing published, or submitted for review where listings are reviewed.';
+  'A listing of the caller published, or submitted for review where listings are reviewed. 403 '
+  'account_unproven.';
 
 create function private.is_moderated(property public.properties) returns boolean
   language plpgsql

@@ -96,6 +96,7 @@ begin
   caller_id := private.lock_identity();
   offered := private.offered_contact(caller_id, property_id, kind);
   property := offered.property;
+  perform private.require_proof();
   -- The conversation first: a new lead notifies the owner.
   if kind = 'chat' then
     select opened.id into conversation_id
@@ -114,6 +115,6 @@ end
 $$;
 comment on function private.contact_property is
   'Facade: how to reach the owner: call gives phone, whatsapp whatsappUrl, chat conversationId. '
-  'Each way is one lead a day. Refused as private.offered_contact.';
+  'Each way is one lead a day. Refused as private.offered_contact, and 403 account_unproven.';
 
 grant execute on function private.look_at_contact, private.contact_property to authenticated;

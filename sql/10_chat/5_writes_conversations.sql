@@ -61,6 +61,7 @@ begin
     created := false;
     return;
   end if;
+  perform private.require_proof();
   -- Nobody who is being deleted gets a new one: what a deletion locks must not grow meanwhile. Who
   -- has gone by the time of the lock is looked at once more.
   perform private.lock_owner(peer.id);
@@ -134,8 +135,8 @@ comment on function private.create_conversation is
   'Api: Opens a conversation with the owner of a listing, or with an identity, and may write its '
   'first message; gives {created, conversation}. The same pair and listing is the same '
   'conversation. A new one is told to all devices of the caller. 404 property_not_found, '
-  'identity_not_found; 403 terms_not_accepted, blocked; 409 property_state_conflict for a new one '
+  'identity_not_found; 403 terms_not_accepted, blocked, account_unproven; 409 property_state_conflict for a new one '
   'about a listing that has ended or allows no chat; 422 for oneself; 429 rate_limited for a new one '
-  'where 60 of the last day (10 without a proven phone or email) are not answered.';
+  'where 60 of the last day (5 without a proven phone or email) are not answered.';
 
 grant execute on function private.create_conversation to authenticated;

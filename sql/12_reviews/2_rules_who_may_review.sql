@@ -70,14 +70,16 @@ begin
       and private.may_see(properties, author_id)
   ) then
     perform private.refuse(404, 'property_not_found');
-  elsif not private.have_been_in_contact(author_id, subject.id) then
+  end if;
+  perform private.require_proof();
+  if not private.have_been_in_contact(author_id, subject.id) then
     perform private.refuse(403, 'review_not_eligible');
   end if;
 end
 $$;
 comment on function private.check_may_review is
   'Refuses a review of oneself, of who is not shown to everybody, about a listing that is not theirs, '
-  'and without a contact. Only one for each subject: reviews_once_key.';
+  'by who has to prove a phone or email first, and without a contact. Only one for each subject: reviews_once_key.';
 
 create function private.clean_review_text(given text, path text) returns text
   language plpgsql

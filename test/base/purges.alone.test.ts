@@ -82,6 +82,12 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
       `email like 'planted %'`,
     ],
     [
+      'purge_codes',
+      'private.email_registrations',
+      `(account_id, subject, created_at) select $1, 'planted ' || n, now() - interval '2 days' from ${many}`,
+      `subject like 'planted %'`,
+    ],
+    [
       'purge_idempotency_keys',
       'private.idempotency_keys',
       `(account_id, key, request_hash, created_at)

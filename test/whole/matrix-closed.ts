@@ -89,6 +89,10 @@ export const closedTables: Record<string, Table> = {
     null,
     'insert into private.email_claims (email) values (gen_random_uuid())',
   ),
+  'private.email_registrations': closed(
+    'account_id',
+    `insert into private.email_registrations (account_id, subject) values (:account, gen_random_uuid())`,
+  ),
   'private.idempotency_keys': closed(
     'account_id',
     `insert into private.idempotency_keys (account_id, key, request_hash)

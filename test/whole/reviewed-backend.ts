@@ -62,6 +62,7 @@ export const ofBackend: Review[] = [
   ]],
   ['backend', 'files of pictures: where they are read, which nobody wants, do they have rows', [
     'private.files_to_remove',
+    'private.set_codes_are_sent',
     'private.set_files_url',
     'private.set_share_url',
     'private.reconcile_media',

@@ -38,12 +38,13 @@ const create = route({
     'The same two and the same listing are always the same conversation: 200. With `message` ' +
     'its first message is sent at once. All devices of the caller hear of a new one. A listing ' +
     'that has ended or takes no chat is 409. At most 60 new ones a day that the other side has not ' +
-    'answered, 10 without a proven phone or email.',
+    'answered, 5 without a proven phone or email.',
   errors: [
     'terms_not_accepted',
     'property_not_found',
     'identity_not_found',
     'blocked',
+    'account_unproven',
     'property_state_conflict',
     'awaiting_answer',
     'message_empty',

@@ -18,7 +18,13 @@ const actions: Action[] = [
     description:
       'What publishing needs stands at `POST /properties`. At most 60 an hour, or as many as ' +
       'the plan allows, together with resume and renew.',
-    errors: ['terms_not_accepted', 'price_required', 'contact_missing', 'quota_exceeded'],
+    errors: [
+      'terms_not_accepted',
+      'account_unproven',
+      'price_required',
+      'contact_missing',
+      'quota_exceeded',
+    ],
   },
   {
     path: 'pause',
@@ -110,7 +116,13 @@ const contact = route({
     'conversation. Counts as a lead of the owner. At most 30 numbers a day; a new conversation counts ' +
     'as at `POST /conversations`. What the owner does not offer is refused before it counts, with ' +
     'what is offered in `allowed`. Refused where one has blocked the other.',
-  errors: ['terms_not_accepted', 'property_not_found', 'property_state_conflict', 'blocked'],
+  errors: [
+    'terms_not_accepted',
+    'property_not_found',
+    'property_state_conflict',
+    'blocked',
+    'account_unproven',
+  ],
   idempotent: true,
   request: {
     params: OneProperty,

@@ -55,6 +55,7 @@ const create = route({
     'Where administrators review listings it is `pending_review` first. At most 300 an hour.',
   errors: [
     'terms_not_accepted',
+    'account_unproven',
     'price_required',
     'contact_missing',
     'field_not_for_type',

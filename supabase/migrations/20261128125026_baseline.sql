@@ -567,10 +567,11 @@ create trigger settings_are_understood
 comment on trigger settings_are_understood on private.settings is 'In any order.';
 create trigger settings_of_functions_are_theirs
   before update of value on private.settings
-  for each row when (old.name in ('files_url', 'share_url') and old.value <> new.value)
+  for each row when (
+    old.name in ('files_url', 'share_url', 'codes_are_sent') and old.value <> new.value
+  )
   execute function private.refuse_edit(
-    'files_url and share_url are written by the functions, from their settings FILES_URL and '
-    'SHARE_URL.');
+    'files_url, share_url and codes_are_sent are written by the functions, from their own settings.');
 create trigger rates_keep_what_was_edited
   before update on private.rates
   for each row execute function private.keep_edits();
@@ -2038,6 +2039,7 @@ create table public.accounts (
     ),
   phone text constraint accounts_phone_is_normal check (phone ~ '^\+965[569][0-9]{7}$'),
   email_proven boolean not null default false,
+  proof_first boolean not null default false,
   taken_over_at timestamptz,
   terms_version text
     constraint accounts_terms_version_form check (terms_version ~ '^[!-~]{1,40}$'),
@@ -2082,6 +2084,9 @@ comment on column public.accounts.phone is 'Kuwaiti mobile as +965XXXXXXXX; null
 comment on column public.accounts.email_proven is
   'Whether a code, a provider or an admin has proven who owns the email. Registration does not. '
   'Beside a phone it always is.';
+comment on column public.accounts.proof_first is
+  'Whether it was registered where many have proven nothing: before it addresses others it proves a '
+  'phone or email. What it has proven since counts, not this.';
 comment on column public.accounts.taken_over_at is
   'When the owner of the email signed in by a provider, which ended all earlier access; null after '
   'a password reset.';
@@ -2269,14 +2274,33 @@ create policy "nobody but functions of their owner" on private.registrations usi
 
 create table private.email_claims (
   email text primary key,
+  address text,
   claimed_at timestamptz not null default now()
 );
 comment on table private.email_claims is
   'Emails that are being registered at this moment. Cleaned by private.purge_codes.';
+comment on column private.email_claims.address is
+  'Where it is being registered; null for a sign-in by a provider.';
 comment on column private.email_claims.claimed_at is 'A claim counts for ten seconds.';
 create index email_claims_claimed_at_idx on private.email_claims (claimed_at);
 alter table private.email_claims enable row level security;
 create policy "nobody but functions of their owner" on private.email_claims using (false);
+
+create table private.email_registrations (
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  subject text not null,
+  created_at timestamptz not null default clock_timestamp(),
+  primary key (account_id, subject)
+);
+comment on table private.email_registrations is
+  'Where accounts that have proven nothing yet were registered by email. Cleaned by private.purge_codes.';
+comment on column private.email_registrations.subject is
+  'The address as rates count it: one of IPv6 has a row as /64 and one as /48.';
+create index email_registrations_subject_idx
+  on private.email_registrations (subject, created_at);
+create index email_registrations_created_at_idx on private.email_registrations (created_at);
+alter table private.email_registrations enable row level security;
+create policy "nobody but functions of their owner" on private.email_registrations using (false);
 
 create table private.contact_changes (
   id uuid primary key default gen_random_uuid(),
@@ -2624,6 +2648,54 @@ $$;
 comment on function private.require_terms is
   'First in whatever addresses others: 403 terms_not_accepted with version and url where terms are '
   'required by now and the caller has not accepted them, after what require_account refuses.';
+
+create function private.can_be_proven() returns boolean
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select settings.value = 'true' from private.settings where settings.name = 'codes_are_sent'
+$$;
+comment on function private.can_be_proven is 'Whether a code can be sent, by SMS or mail.';
+
+create function private.set_codes_are_sent(are_sent boolean) returns bigint
+  language sql
+  security definer -- writes a setting
+  set search_path = ''
+as $$
+  with told as (
+    update private.settings set value = to_jsonb(are_sent)
+    where settings.name = 'codes_are_sent' and settings.value <> to_jsonb(are_sent)
+    returning 1
+  )
+  select count(*) from told
+$$;
+comment on function private.set_codes_are_sent is
+  'Stores whether a code can be sent, by SMS or mail, which the functions know.';
+
+create function private.require_proof() returns void
+  language plpgsql
+  stable
+  security definer -- reads what is proven of the caller, a rate and a setting
+  set search_path = ''
+as $$
+begin
+  if exists (
+    select from public.accounts
+    where accounts.id = private.account_id() and accounts.proof_first
+      and accounts.phone is null and not accounts.email_proven
+  ) and exists (
+    select from private.rates where rates.rule = 'proof_first' and rates.max < 1000000
+  ) and private.can_be_proven() then
+    perform private.refuse(403, 'account_unproven');
+  end if;
+end
+$$;
+comment on function private.require_proof is
+  '403 account_unproven for an account that was marked as proof first when it was registered and has '
+  'proven neither a phone nor an email since. Nobody is refused while no code can be sent.';
+
+grant execute on function private.set_codes_are_sent to backend;
 
 create function private.outdated_terms(version text) returns jsonb
   language plpgsql
@@ -4954,10 +5026,11 @@ begin
     return answer;
   end if;
   -- Of fifty calls at once one makes Auth hash a password; the others are refused without waiting.
-  insert into private.email_claims (email)
-  select claim_email.email
+  insert into private.email_claims (email, address)
+  select claim_email.email, claim_email.address
   where not exists (select from public.accounts where accounts.email = claim_email.email)
-  on conflict on constraint email_claims_pkey do update set claimed_at = now()
+  on conflict on constraint email_claims_pkey do update
+  set claimed_at = now(), address = excluded.address
   where email_claims.claimed_at < now() - interval '10 seconds';
   return case when found then answer else answer || private.taken_error('email_taken', address) end;
 end
@@ -5033,12 +5106,81 @@ comment on function private.register_phone is
   'Starts the registration of a phone and adds its code. Refusals come as {error}: raising would '
   'undo what was counted and the note of a refused registration.';
 
+create function private.is_crowded(subject text, "limit" integer, seconds integer) returns boolean
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select count(*) >= "limit"
+  from (
+    select from private.email_registrations
+    where email_registrations.subject = is_crowded.subject
+      and email_registrations.created_at > clock_timestamp() - make_interval(secs => seconds)
+    limit "limit"
+  ) as registered
+$$;
+comment on function private.is_crowded is
+  'Whether so many accounts were registered by email at an address in this time and have proven nothing.';
+
+create function private.note_registration(account_id uuid, address text) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  rate private.rates;
+  -- An address of IPv6 as its /64, and as its /48 with ten times as many.
+  subjects constant text[] := private.rate_subjects(address);
+begin
+  select * into rate from private.rates
+  where rates.rule = 'proof_first' and rates.max < 1000000;
+  if not found then
+    return;
+  end if;
+  -- Those of one address take turns: of many at once no more than the limit are unmarked.
+  perform pg_advisory_xact_lock(
+    hashtextextended('registered at ' || subjects[cardinality(subjects)], 0));
+  if private.can_be_proven() and (
+    private.is_crowded(subjects[1], rate.max, rate.seconds)
+    or private.is_crowded(subjects[2], rate.max * 10, rate.seconds)
+  ) then
+    update public.accounts set proof_first = true where accounts.id = note_registration.account_id;
+  end if;
+  insert into private.email_registrations (account_id, subject)
+  select note_registration.account_id, subject from unnest(subjects) as subject;
+end
+$$;
+comment on function private.note_registration is
+  'Notes where an account was registered by email, and marks it as proof first where many others were '
+  'that have proven nothing.';
+
+create function private.forget_registration() returns trigger
+  language plpgsql
+  security definer -- writes a closed table, for whoever proves a phone or email
+  set search_path = ''
+as $$
+begin
+  delete from private.email_registrations where email_registrations.account_id = new.id;
+  return null;
+end
+$$;
+comment on function private.forget_registration is
+  'An account that has proven a phone or email counts no more among those of its address.';
+
+create trigger accounts_are_proven
+  after update of phone, email_proven on public.accounts
+  for each row when (new.phone is not null or new.email_proven)
+  execute function private.forget_registration();
+
 create function private.end_registrations() returns trigger
   language plpgsql
   security definer -- writes closed tables, for whoever makes an account
   set search_path = ''
 as $$
 begin
+  if tg_op = 'INSERT' then
+    perform private.note_registration(new.id, email_claims.address) from private.email_claims
+    where email_claims.email = new.email and email_claims.address is not null;
+  end if;
   delete from private.registrations where registrations.phone = new.phone;
   delete from private.email_claims where email_claims.email = new.email;
   update private.codes set replaced = true
@@ -5047,7 +5189,8 @@ begin
 end
 $$;
 comment on function private.end_registrations is
-  'When an account gets a phone or email, every open registration, claim and code for it ends.';
+  'When an account gets a phone or email, every open registration, claim and code for it ends; of a new '
+  'one it is noted where it was registered.';
 
 create trigger accounts_end_registrations
   after insert or update of phone, email on public.accounts
@@ -6357,13 +6500,14 @@ as $$
   select private.forget_registrations()
     + private.purge('private.registrations', 'created_at', (private.code_limits()).contested_for)
     + private.purge('private.email_claims', 'claimed_at', '1 hour')
+    + private.purge('private.email_registrations', 'created_at', '1 day')
     + private.purge('private.codes', 'created_at', '1 day')
     + private.purge('private.sms_sent', 'hour', '2 days')
     + private.purge('private.contact_changes', 'expires_at', '0')
     + private.purge('private.contact_messages', 'created_at', '1 day')
 $$;
 comment on function private.purge_codes is
-  'Job: deletes old registrations, claims, codes, counts of SMS, changes of phone and email and '
+  'Job: deletes old registrations, claims, where accounts were registered, codes, counts of SMS, changes of phone and email and '
   'messages of these.';
 
 create function private.take_contact_messages(sms_per_day integer) returns jsonb
@@ -12571,6 +12715,7 @@ create function private.submit_property(property public.properties) returns publ
   set search_path = ''
 as $$
 begin
+  perform private.require_proof();
   perform private.check_property(property, true);
   perform private.check_reachable(property);
   property.status :=
@@ -12579,7 +12724,8 @@ begin
 end
 $$;
 comment on function private.submit_property is
-  'A listing published, or submitted for review where listings are reviewed.';
+  'A listing of the caller published, or submitted for review where listings are reviewed. 403 '
+  'account_unproven.';
 
 create function private.is_moderated(property public.properties) returns boolean
   language plpgsql
@@ -14347,8 +14493,8 @@ end
 $$;
 comment on function private.act_on_property is
   'Api: Does an action to an own listing: publish, pause, resume, renew, archive, restore, '
-  'mark-sold, mark-rented, mark-exchanged, confirm-available. 403 terms_not_accepted, 404 '
-  'property_not_found, 409 property_state_conflict, 422 price_required, contact_missing, 402 '
+  'mark-sold, mark-rented, mark-exchanged, confirm-available. 403 terms_not_accepted, '
+  'account_unproven; 404 property_not_found, 409 property_state_conflict, 422 price_required, contact_missing, 402 '
   'quota_exceeded.';
 
 grant execute on function private.act_on_property to authenticated;
@@ -14544,6 +14690,7 @@ begin
   caller_id := private.lock_identity();
   offered := private.offered_contact(caller_id, property_id, kind);
   property := offered.property;
+  perform private.require_proof();
   -- The conversation first: a new lead notifies the owner.
   if kind = 'chat' then
     select opened.id into conversation_id
@@ -14562,7 +14709,7 @@ end
 $$;
 comment on function private.contact_property is
   'Facade: how to reach the owner: call gives phone, whatsapp whatsappUrl, chat conversationId. '
-  'Each way is one lead a day. Refused as private.offered_contact.';
+  'Each way is one lead a day. Refused as private.offered_contact, and 403 account_unproven.';
 
 grant execute on function private.look_at_contact, private.contact_property to authenticated;
 
@@ -22532,6 +22679,7 @@ begin
     created := false;
     return;
   end if;
+  perform private.require_proof();
   -- Nobody who is being deleted gets a new one: what a deletion locks must not grow meanwhile. Who
   -- has gone by the time of the lock is looked at once more.
   perform private.lock_owner(peer.id);
@@ -22605,9 +22753,9 @@ comment on function private.create_conversation is
   'Api: Opens a conversation with the owner of a listing, or with an identity, and may write its '
   'first message; gives {created, conversation}. The same pair and listing is the same '
   'conversation. A new one is told to all devices of the caller. 404 property_not_found, '
-  'identity_not_found; 403 terms_not_accepted, blocked; 409 property_state_conflict for a new one '
+  'identity_not_found; 403 terms_not_accepted, blocked, account_unproven; 409 property_state_conflict for a new one '
   'about a listing that has ended or allows no chat; 422 for oneself; 429 rate_limited for a new one '
-  'where 60 of the last day (10 without a proven phone or email) are not answered.';
+  'where 60 of the last day (5 without a proven phone or email) are not answered.';
 
 grant execute on function private.create_conversation to authenticated;
 
@@ -26726,14 +26874,16 @@ begin
       and private.may_see(properties, author_id)
   ) then
     perform private.refuse(404, 'property_not_found');
-  elsif not private.have_been_in_contact(author_id, subject.id) then
+  end if;
+  perform private.require_proof();
+  if not private.have_been_in_contact(author_id, subject.id) then
     perform private.refuse(403, 'review_not_eligible');
   end if;
 end
 $$;
 comment on function private.check_may_review is
   'Refuses a review of oneself, of who is not shown to everybody, about a listing that is not theirs, '
-  'and without a contact. Only one for each subject: reviews_once_key.';
+  'by who has to prove a phone or email first, and without a contact. Only one for each subject: reviews_once_key.';
 
 create function private.clean_review_text(given text, path text) returns text
   language plpgsql
@@ -30844,6 +30994,8 @@ set edits.by = 'release';
 insert into private.rates (rule, max, seconds, note) values
   ('register_address', 600, 3600,
     'registrations per client address; one that is answered phone_taken or email_taken counts as five'),
+  ('proof_first', 20, 86400,
+    'accounts registered by email per address that have proven nothing yet; those beyond prove something first'),
   ('login_identifier', 10, 900, 'failed sign-ins per identifier and address'),
   ('login_address', 300, 900, 'failed sign-ins per address, of identifiers that do not know it'),
   ('login_unknown_all', 100, 3600,
@@ -30913,7 +31065,7 @@ insert into private.rates (rule, max, seconds, note) values
     'numbers asked for per address, by accounts without a proven phone or email'),
   ('conversations', 60, 86400,
     'conversations opened anew per account that the other side has not answered'),
-  ('conversations_unproven', 10, 86400,
+  ('conversations_unproven', 5, 86400,
     'of these, conversations of an account without a proven phone or email')
 on conflict (rule) do update set
   max = excluded.max, seconds = excluded.seconds, note = excluded.note;
@@ -30959,6 +31111,7 @@ on conflict do nothing;
 -- Set by the functions, which know the address of the project.
 insert into private.settings (name, value, note) values
   ('files_url', '""', 'where public files are read; kept by the functions'),
+  ('codes_are_sent', 'false', 'whether a code can be sent by SMS or mail; kept by the functions'),
   ('share_url', 'null', 'where listings are passed on, with {refNo}; kept by the functions')
 on conflict (name) do nothing;
 
