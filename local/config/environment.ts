@@ -166,6 +166,11 @@ const declared = {
     of: ['tests'],
     default: '4000',
   },
+  NIGHTLY: {
+    about:
+      '`1` runs what is bulk as a whole: all rows, rounds and seconds, in place of a short form.',
+    of: ['tests'],
+  },
   LOCAL_STACK: { about: 'The folder of the embedded stack that they run on.', of: ['suite'] },
   SOCIAL_ISSUER_URL: { about: 'Who plays Google and Apple.', of: ['suite'] },
   TIMES: {

@@ -1,7 +1,6 @@
 /** What Auth could not compare is no wrong password: whoever signs in during an outage is not locked out. */
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
@@ -15,7 +14,7 @@ import { statusAndCode } from '../support/problems.ts'
 import { hitsByRule, plantHits } from '../support/rate-hits.ts'
 import { defaultRates, enforceRates } from '../support/rates.ts'
 import { startStack } from '../support/stack.ts'
-import { waitUntil } from '../support/wait.ts'
+import { pause, waitUntil } from '../support/wait.ts'
 
 const passwordDoor = '/auth/v1/token'
 const away = [503, 'service_unavailable']
@@ -217,8 +216,13 @@ test.runIf(hasStack && !limiterIsTheirs)(
       await Promise.all(Array.from({ length: 40 }, garbage))
       const tries = await sixTwice(() => post('/auth/login', person))
       expect(tries).toEqual(Array(12).fill({ status: 429, retryAfter: '5' }))
-      await sleep(5000)
-      expect(await post('/auth/login', person)).toMatchObject({ status: 200 })
+      // It lets in one more every two seconds; the facade lets twenty failures of a pair pass.
+      let again = await post('/auth/login', person)
+      while (again.status === 429) {
+        await pause(2500, 'time is the subject')
+        again = await post('/auth/login', person)
+      }
+      expect(again).toMatchObject({ status: 200 })
     } finally {
       await stack.stop()
     }

@@ -100,7 +100,7 @@ describe.runIf(hasStack)('the keys of the project', () => {
       expect(await statusOf(quick, first)).toBe(200)
       const [early, late] = [await connect(first), await connect(second)]
       revokeKey(folder, other)
-      await expect.poll(() => statusOf(quick, first), { timeout: 5000 }).toBe(401)
+      await expect.poll(() => statusOf(quick, first)).toBe(401)
       expect(await statusOf(quick, second)).toBe(200)
       // Sockets that were let in before, too.
       expect(await early.waitForClose()).toMatchObject({ code: 4401, reason: 'token_invalid' })

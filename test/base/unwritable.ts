@@ -12,8 +12,12 @@ export function expectUnavailable({ status, body, headers }: Reply, what = '') {
 }
 
 /** Waits until health gives this status and state of the database. */
-export const untilHealth = (status: string, database: string) =>
+export const untilHealth = (
+  status: string,
+  database: string,
+  from: { get: (path: string) => Promise<Reply> } = guest,
+) =>
   waitUntil(`health says ${status}, ${database}`, async () => {
-    const { body } = await guest.get('/health')
+    const { body } = await from.get('/health')
     return body.status === status && body.database === database
   })

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { database, newEmail, projectUrl, secretKey, signUp } from '../support/client.ts'
 import { hasStack, startFacade } from '../support/facade.ts'
+import { untilLocked } from '../support/races.ts'
 import { waitUntil } from '../support/wait.ts'
 import { jsonAnswer, startProjectProxy } from './project-proxy.ts'
 import { ask, forget, jobsRan, post, unsettled } from './facade-requests.ts'
@@ -18,12 +19,7 @@ describe.runIf(hasStack)('LOAD-03 a pool that is used up', () => {
     try {
       await holder.query('begin; lock table public.favorites in access exclusive mode')
       const held = Array.from({ length: 40 }, () => favorites())
-      await waitUntil('both connections wait for the table', async () => {
-        const { rows } = await database().query(
-          `select from pg_stat_activity where usename = 'facade' and wait_event_type = 'Lock'`,
-        )
-        return rows.length >= 2
-      })
+      await untilLocked('list_favorite_ids', 2)
       await jobsRan(301)
       expect((await ask(facade, '/health')).body).toMatchObject({ database: 'ok' })
       await waitUntil('the alarm is kept', async () => (await unsettled('jobs_late')).length === 1)
@@ -63,11 +59,16 @@ describe.runIf(hasStack)('REG-20 a worker that has just begun', () => {
     const { identifier } = await signUp()
     const once = ['POST /auth/v1/token']
     expect([await askedFor(identifier), await askedFor(newEmail())]).toEqual([once, once])
-    // In a project without a decoy the first request creates it.
+    // In a project without a decoy the first request creates it, unless a job came before.
+    const first = ['POST /auth/v1/admin/users', ...once]
     for (const who of [identifier, newEmail()]) {
-      await removeDecoy()
-      const first = ['POST /auth/v1/admin/users', ...once]
-      expect([await askedFor(who), await askedFor(who)]).toEqual([first, once])
+      let asked: string[]
+      do {
+        await removeDecoy()
+        asked = await askedFor(who)
+        expect([first, once]).toContainEqual(asked)
+      } while (asked.length < first.length)
+      expect(await askedFor(who)).toEqual(once)
     }
   })
 

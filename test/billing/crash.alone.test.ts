@@ -1,49 +1,47 @@
 // Money while the database and the functions are killed in the middle of it: what was acknowledged is
 // there exactly once, what was not is there wholly or not at all, and trying again brings it to once.
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { database, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
 import { invariants } from '../whole/invariant-checks.ts'
 import { findPlan, refOf, returnUrl, sandboxCallback, sendCallback } from '../support/money.ts'
 import { crash, crashDatabase } from '../support/crash.ts'
+import { pause, waitFor, waitUntil } from '../support/wait.ts'
+
+/** Answers that nobody should have got: only cut connections and 503 may delay one. */
+const unclean: number[] = []
 
 type Acknowledged = { topUps: string[]; paid: string[]; bought: string[] }
 
-/** Retries until there is an answer; only cut connections and 503 may delay it. */
+/** Retries until there is an answer. */
 async function surely(person: Person, path: string, body: unknown, key: string) {
-  for (let tries = 0; tries < 300; tries++) {
-    try {
-      const response = await fetch(`${projectUrl}/functions/v1/api${path}`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'idempotency-key': key,
-          authorization: `Bearer ${person.accessToken}`,
-          apikey: publishableKey,
-        },
-        body: JSON.stringify(body),
-      })
-      const answer = await response.json()
-      if (response.status < 500) return { status: response.status, body: answer }
-      expect([502, 503, 504]).toContain(response.status)
-    } catch {
-      // The connection was cut: whether it was done is not known.
-    }
-    await sleep(50)
-  }
-  throw new Error(`${path} was never answered`)
+  return await waitFor(`${path} is answered`, async () => {
+    // Where the connection is cut, this throws: whether it was done is not known.
+    const response = await fetch(`${projectUrl}/functions/v1/api${path}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'idempotency-key': key,
+        authorization: `Bearer ${person.accessToken}`,
+        apikey: publishableKey,
+      },
+      body: JSON.stringify(body),
+    })
+    const { status } = response
+    const answer = await response.json()
+    if (status < 500) return { status, body: answer }
+    if (![502, 503, 504].includes(status)) unclean.push(status)
+    return undefined
+  })
 }
 
 async function surelyTell(raw: string) {
-  for (let tries = 0; tries < 300; tries++) {
-    const status = await sendCallback(raw).then((reply) => reply.status, () => 0)
-    if (status === 200) return
-    expect([0, 502, 503, 504]).toContain(status)
-    await sleep(50)
-  }
-  throw new Error('the webhook was never taken')
+  await waitUntil('the webhook is taken', async () => {
+    const { status } = await sendCallback(raw)
+    if (![200, 502, 503, 504].includes(status)) unclean.push(status)
+    return status === 200
+  })
 }
 
 /** One person's session: tops up 3.000 at a time, and buys plans of 1.000 from it. */
@@ -55,14 +53,10 @@ async function live(person: Person, plans: string[], done: Acknowledged, over: (
     const begun = await surely(person, '/payments/charge', sent, randomUUID())
     expect(begun.status).toBe(200)
     const ref = refOf(begun.body.redirectUrl)
-    for (let tries = 0; tries < 300; tries++) {
-      const decided = await database().query(
-        `select private.sandbox_decide($1, 'paid')`,
-        [ref],
-      ).then(() => true, () => false)
-      if (decided) break
-      await sleep(50)
-    }
+    await waitUntil('it is paid', async () => {
+      await database().query(`select private.sandbox_decide($1, 'paid')`, [ref])
+      return true
+    })
     await surelyTell(sandboxCallback(ref))
     done.paid.push(invoice.id)
     const planId = plans[done.bought.length % plans.length]!
@@ -122,15 +116,15 @@ describe.runIf(hasStack)('money through crashes', () => {
     let over = false
     const lives = Promise.all(people.map((one, i) => live(one, plans, all[i]!, () => over)))
     for (let i = 0; i < 3; i++) {
-      await sleep(1000 + Math.random() * 1500)
+      await pause(1000 + Math.random() * 1500, 'any moment is right')
       await kill()
     }
     const bought = () => all.reduce((sum, { bought }) => sum + bought.length, 0)
     const before = bought()
-    for (let tries = 0; bought() < before + 5 && tries < 600; tries++) await sleep(50)
-    expect(bought()).toBeGreaterThanOrEqual(before + 5)
+    await waitUntil('it goes on by itself', () => bought() >= before + 5)
     over = true
     await lives
+    expect(unclean).toEqual([])
     for (const [i, person] of people.entries()) await expectExactlyOnce(person, all[i]!)
     await expectInvariants()
   })

@@ -11,7 +11,7 @@ test('a price is changed as soon after 20,000 others as after two', async () => 
   const client = await database().connect()
   try {
     // Without a look at the whole history after each row.
-    await client.query(`begin; set local lock_timeout = '20s';
+    await client.query(`begin; set local lock_timeout = '2min';
       alter table public.price_history disable trigger price_history_makes_deals`)
     await client.query(
       `insert into public.price_history (property_id, price, changed_at)

@@ -51,7 +51,7 @@ testLocally('records of what strangers may see have an address to be passed on',
           [await shareUrl(seller, paused), await shareUrl(seller, draft)],
           body.items.map((item: Listing) => item.shareUrl),
         ]
-      }, { timeout: 30_000 }).toEqual([
+      }).toEqual([
         everybody.map(() => of(active)),
         everybody.map(() => of(sold)),
         [null, null],

@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
 import { ids, now, offered, page, pause } from './feed-pages.ts'
-import { deadlocks } from '../support/races.ts'
+import { deadlocks, untilLocked } from '../support/races.ts'
 
 /** A change of that listing whose transaction waits, during its commit or before it. */
 async function halfway(sql: string, id: string, atTheDoor: boolean) {
@@ -28,7 +27,7 @@ test('a listing published or ended at the moment of a snapshot is so for its fir
     const snapshot = await now()
     let read = false
     const reading = page(snapshot, 1, 5, 'sale').finally(() => read = true)
-    await sleep(300)
+    await untilLocked('list_feed')
     expect(read).toBe(false)
     await commit()
     const first = ids((await reading).items)

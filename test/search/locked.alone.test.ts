@@ -1,10 +1,10 @@
 // Nobody can search while this holds its lock, so it runs alone. How soon: test/search/limit.timing.test.ts.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { database, guest, signUp } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
 import { publishListing } from '../support/listings.ts'
+import { untilLocked } from '../support/races.ts'
 
 // SRCH-08 runs on the embedded stack only: nobody locks the tables of a project that people use.
 // A replica does not have the lock, and answers guests all the same.
@@ -24,7 +24,7 @@ describe.runIf(isLockedForGuests)('SRCH-08 while the listings are locked', () =>
         (_, n) =>
           n % 2 ? guest.get('/search') : guest.post('/search/advanced', { strategy: 'standard' }),
       )
-      await sleep(1000)
+      await untilLocked('search')
       const others = await Promise.all([
         guest.get('/meta/areas'),
         person.get('/auth/me'),

@@ -32,6 +32,7 @@ export async function startCountingProxy(databaseUrl: string) {
   const messages: string[] = []
   const answers = new Set<Socket>()
   let held = false
+  let most = 0
   const server = createServer((client) => {
     const upstream = connect(Number(target.port || 5432), target.hostname)
     const read = messageCounter((text) => messages.push(text))
@@ -41,6 +42,7 @@ export async function startCountingProxy(databaseUrl: string) {
     })
     upstream.on('data', (chunk: Buffer) => client.write(chunk))
     answers.add(upstream)
+    most = Math.max(most, answers.size)
     if (held) upstream.pause()
     client.on('close', () => upstream.destroy()).on('error', () => {})
     upstream.on('close', () => {
@@ -56,6 +58,8 @@ export async function startCountingProxy(databaseUrl: string) {
     url: url.href,
     /** How many connections are open. */
     connections: () => answers.size,
+    /** How many were open at once, at most. */
+    most: () => most,
     /** The messages since the last time, as text. */
     takeMessages: () => messages.splice(0),
     /** Holds the answers of the database back until `release`. */

@@ -17,7 +17,12 @@ type Choice = {
   functions?: Record<string, string>
 }
 
-export type OwnWorkers = { url: string; stop: () => Promise<void> }
+export type OwnWorkers = {
+  url: string
+  /** How many of them have taken requests. */
+  used: () => number
+  stop: () => Promise<void>
+}
 
 export async function startWorkers({ life, settings, functions }: Choice): Promise<OwnWorkers> {
   const stack = readStack({
@@ -34,7 +39,14 @@ export async function startWorkers({ life, settings, functions }: Choice): Promi
       entrypoint: `data:application/typescript,${encodeURIComponent(text)}`,
     }))
   }
+  const ports = new Set<number>()
   const workers = new Workers(stack, { ...defaultSettings(), GATEWAY_MESSAGES: '0', ...settings })
+  const acquire = workers.acquire.bind(workers)
+  workers.acquire = async (name) => {
+    const lease = await acquire(name)
+    ports.add(lease.port)
+    return lease
+  }
   const server = createServer((request, response) => void toFunctions(workers, request, response))
   server.on(
     'upgrade',
@@ -44,6 +56,7 @@ export async function startWorkers({ life, settings, functions }: Choice): Promi
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/functions/v1`,
+    used: () => ports.size,
     stop: async () => {
       await workers.close()
       server.close()

@@ -17,6 +17,8 @@ const promisedTimes = {
   'a search is answered again': 2000, // SRCH-08
   'answers that must look alike differ by': 15, // G-14
   'nothing hangs': 10_000, // CRASH-07
+  'a purge deletes its share': 500,
+  'a part of the stack is back': 5000,
   'a message is with the other side': 500, // CHAT-16
   'a good client of the gateway is let in': 1000, // CHAT-10
   'a lost right closes what is open': 5000, // PR-02

@@ -1,8 +1,12 @@
 /** Requests that arrive at the same moment, from chosen addresses, with raw headers. */
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
+import { variable } from '../../local/config/environment.ts'
 import { baseUrl, checkReply, database, type Person, type Reply } from './client.ts'
+import { pause, waitUntil } from './wait.ts'
 
 export type RawRequest = {
   method?: string
@@ -22,13 +26,31 @@ export const bearer = ({ accessToken }: Pick<Person, 'accessToken'>): [string, s
   `Bearer ${accessToken}`,
 ]
 
-/** The deadlocks found in this database; a connection reports its own a moment later. */
+/** The deadlocks that Postgres has found so far. */
 export async function deadlocks(): Promise<number> {
+  const folder = variable('LOCAL_STACK')
+  if (folder) {
+    const log = readFileSync(join(folder, 'logs', 'postgres.log'), 'utf8')
+    return log.split('deadlock detected').length - 1
+  }
+  // A connection reports its own after a second of work, or ten idle.
+  await pause(11_000, 'time is the subject')
   const { rows } = await database().query(
     'select deadlocks::int from pg_stat_database where datname = current_database()',
   )
   return rows[0].deadlocks
 }
+
+/** Waits until so many statements that have this in them wait for a lock. */
+export const untilLocked = (text: string, count = 1) =>
+  waitUntil(`${text} waits for a lock`, async () => {
+    const { rowCount } = await database().query(
+      `select from pg_stat_activity
+       where wait_event_type = 'Lock' and position($1 in query) > 0 and pid <> pg_backend_pid()`,
+      [text],
+    )
+    return rowCount! >= count
+  })
 
 /** Opens all connections, sends all but the last byte of each request, then the last bytes together. */
 export async function race(shots: RawRequest[]): Promise<Reply[]> {

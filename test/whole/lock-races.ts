@@ -1,11 +1,10 @@
 /** Two people with everything that may be locked, their concurrent requests, and deadlocks. */
 import { createHash, randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { actions, device, type Side } from './racing-actions.ts'
 import { database, type Person, signUp } from '../support/client.ts'
 import { openConversation, textMessage } from '../support/conversations.ts'
-import { bearer, deadlocks, race, type RawRequest } from '../support/races.ts'
+import { bearer, race, type RawRequest } from '../support/races.ts'
 import { insertListing, insertOrganisation, makePending } from '../support/fixtures.ts'
 
 /** A request of a person. */
@@ -152,13 +151,6 @@ export async function restore({ one, other, sessions, passwords }: Acquaintances
      on conflict do nothing`,
     [sessions],
   )
-}
-
-/** The deadlocks that Postgres has found in this database, once every connection has reported. */
-export async function deadlocksReported(): Promise<number> {
-  // A connection reports after a second of work, or ten idle.
-  await sleep(11_000)
-  return await deadlocks()
 }
 
 /** All actions in groups; others meet with another seed. */

@@ -3,27 +3,19 @@
  * for somebody who waits for them (sql/03_accounts/2_rules_locks.sql), and what is closed keeps nothing.
  */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { adminActions, adminActs, deletion, reason, type Side } from './racing-actions.ts'
 import { act } from '../admin/studio.ts'
 import { auditOf, makeAdmin } from '../support/admins.ts'
-import {
-  deadlocksReported,
-  groupsOfActions,
-  raceGroup,
-  restore,
-  sentBy,
-  twoAcquaintances,
-} from './lock-races.ts'
+import { groupsOfActions, raceGroup, restore, sentBy, twoAcquaintances } from './lock-races.ts'
 import { database, type Person, signUp } from '../support/client.ts'
 import { requestResetCode } from '../support/codes.ts'
 import { textMessage } from '../support/conversations.ts'
 import { pdf } from '../support/pdf.ts'
 import { jpeg } from '../support/pictures.ts'
-import { race } from '../support/races.ts'
+import { deadlocks, race, untilLocked } from '../support/races.ts'
 import { storedFiles, uploadAvatar, uploadDocuments } from '../support/uploads.ts'
-import { waitUntil } from '../support/wait.ts'
+import { pause, waitUntil } from '../support/wait.ts'
 import { insertListing, insertWaitingCompany } from '../support/fixtures.ts'
 import { runJobs } from '../support/jobs.ts'
 
@@ -33,12 +25,12 @@ let known: number
 
 beforeAll(async () => {
   admin = await makeAdmin(await signUp('مشرفة السوق'))
-  known = await deadlocksReported()
+  known = await deadlocks()
 })
 
 async function expectNoDeadlock() {
   const before = known
-  known = await deadlocksReported()
+  known = await deadlocks()
   expect(known).toBe(before)
 }
 
@@ -239,7 +231,7 @@ test('a picture that arrives for a listing just closed is removed with its file 
     const sent = Promise.all(
       [1, 2].map((shade) => uploadAvatar(person, jpeg({ width: 64, height: 64, shade }))),
     )
-    await sleep(round * 8)
+    await pause(round * 8, 'any moment is right')
     const { status } = await admin.delete(`/admin/users/${person.id}`, { reason })
     expect(status).toBe(204)
     const answers = (await sent).map(({ status }) => status)
@@ -260,7 +252,7 @@ test('of documents that arrive while their account closes none is left', async (
     const person = await signUp()
     const company = await insertWaitingCompany(person.id)
     const sent = Promise.all([1, 2].map((at) => uploadDocuments(person, company, [pdf(`${at}`)])))
-    await sleep(round * 8)
+    await pause(round * 8, 'any moment is right')
     expect((await admin.delete(`/admin/users/${person.id}`, { reason })).status).toBe(204)
     const answers = (await sent).map(({ status }) => status)
     for (const status of answers) expect(status).toBeOneOf([201, 401, 404])
@@ -284,7 +276,7 @@ test('of documents that arrive while their company is decided none is decided un
     const person = await signUp()
     const company = await insertWaitingCompany(person.id)
     const sent = uploadDocuments(person, company, [pdf()])
-    await sleep(round * 3)
+    await pause(round * 3, 'any moment is right')
     const { status, body } = await admin.post(`/admin/moderation/${company}/decide`, {
       decision: 'approve',
     })
@@ -312,7 +304,7 @@ test('a notification that meets a lock is retried, and its cause does not fail',
       [other.id],
     )
     const sent = one.post(`/conversations/${talk}/messages`, textMessage('لا تضيع'))
-    await sleep(400)
+    await untilLocked('send_message')
     await client.query('select from public.conversations where id = $1 for no key update', [talk])
     expect((await sent).status).toBe(201)
   } finally {
@@ -329,15 +321,22 @@ test('a notification that meets a lock is retried, and its cause does not fail',
 test('a deadlock victim is retried as a whole', async () => {
   const { one, other } = await twoAcquaintances()
   const listing = await insertListing(other.office)
+  // Once on, and off: what counts its favorites is there now.
+  for (let turn = 0; turn < 2; turn++) await one.post(`/favorites/${listing}`)
+  const before = await deadlocks()
   const client = await database().connect()
   try {
     await client.query('begin')
-    await client.query('select from public.properties where id = $1 for no key update', [listing])
+    await client.query(
+      'select from private.property_counters where property_id = $1 for no key update',
+      [listing],
+    )
     const saved = one.post(`/favorites/${listing}`)
-    await sleep(400)
+    await untilLocked('toggle_favorite')
     await client.query('select from public.accounts where id = $1 for no key update', [one.id])
     await client.query('commit')
     expect(await saved).toMatchObject({ status: 200, body: { isFavorite: true } })
+    expect(await deadlocks()).toBe(before + 1)
   } finally {
     await client.query('rollback')
     client.release()

@@ -1,8 +1,12 @@
 // The proxy as a wire: what goes through it, byte by byte. It needs no stack.
 import { once } from 'node:events'
-import { Agent, createServer as createHttpServer, request as httpRequest } from 'node:http'
+import {
+  Agent,
+  createServer as createHttpServer,
+  type IncomingMessage,
+  request as httpRequest,
+} from 'node:http'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { forward, forwardUpgrade } from '../http/forward.ts'
 import { Connection, type Exchange } from '../http/upstream.ts'
@@ -10,6 +14,7 @@ import { waitUntil } from '../../test/support/wait.ts'
 
 describe('the proxy', () => {
   test('passes bodies on as they come, in both directions', async () => {
+    const left: IncomingMessage[] = []
     const upstream = createHttpServer((request, response) => {
       const { url } = request
       if (url === '/echo') request.pipe(response.writeHead(200, { 'x-way': 'there and back' }))
@@ -19,9 +24,10 @@ describe('the proxy', () => {
         const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
         response.writeHead(200, { 'x-body': length ?? encoding ?? 'none' }).end()
       } else if (url === '/cut') {
-        response.writeHead(200, { 'content-length': 100 }).write('half')
-        setTimeout(() => response.destroy(), 20)
-      } else response.end(`${request.method} ${request.headers['x-forwarded-for']}`)
+        response.writeHead(200, { 'content-length': 100 })
+          .write('half', () => response.destroy())
+      } else if (url === '/left') left.push(request.resume())
+      else response.end(`${request.method} ${request.headers['x-forwarded-for']}`)
     })
     upstream.listen(0, '127.0.0.1')
     await once(upstream, 'listening')
@@ -62,17 +68,20 @@ describe('the proxy', () => {
       }
     }
     // Somebody who goes away before the answer spoils nothing for the next one.
-    const leaver = httpRequest(`${url}/echo`, { method: 'POST' })
+    const leaver = httpRequest(`${url}/left`, { method: 'POST' })
     leaver.on('error', () => {})
     leaver.write('and gone')
-    await sleep(50)
+    await waitUntil('it has come', () => left.length === 1)
     leaver.destroy()
+    await waitUntil('the proxy lets go', () => left[0]!.destroyed)
     const many = await Promise.all(Array.from({ length: 100 }, () => fetch(`${url}/who`)))
     expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200]))
     upstream.close()
     upstream.closeAllConnections()
-    await sleep(50)
-    expect((await fetch(`${url}/who`)).status).toBe(503)
+    await waitUntil(
+      'nobody is behind the proxy',
+      async () => (await fetch(`${url}/who`)).status === 503,
+    )
     proxy.close()
     proxy.closeAllConnections()
   })
@@ -121,12 +130,9 @@ describe('the proxy', () => {
         headers: { 'content-length': 5_000_000 },
       })
       const answered = once(upload, 'response')
-      for (let sent = 0; sent < 5_000_000; sent += 100_000) {
-        upload.write(Buffer.alloc(100_000))
-        await sleep(2)
-      }
-      upload.end()
+      upload.write(Buffer.alloc(1_000_000))
       const [answer] = await answered
+      upload.end(Buffer.alloc(4_000_000))
       answer.resume()
       await once(answer, 'end')
       await waitUntil('its connection is free', () => Object.keys(agent.freeSockets).length > 0)
@@ -154,7 +160,7 @@ describe('the proxy', () => {
     expect(await ask(connection, false).answered).toBe(true)
     expect(Connection.to(port)).toBe(connection)
     const next = ask(connection).answered
-    expect(await Promise.race([next, sleep(2000)])).toBe(true)
+    expect(await next).toBe(true)
     connection.socket.destroy()
     upstream.close()
   })

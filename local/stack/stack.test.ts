@@ -1,5 +1,5 @@
-// The embedded stack as a program: how it starts, refuses, recovers and stops, and in what time, so
-// it runs alone. Each test has stacks of its own, on free ports and in folders that go afterwards.
+// The embedded stack as a program: how it starts, refuses, recovers and stops. Each test has stacks of
+// its own, on free ports and in folders that go afterwards.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import {
@@ -23,6 +23,7 @@ import { startTimeOf } from '../processes/process-info.ts'
 import { descendants } from '../../test/support/descendants.ts'
 import { freePorts } from '../../test/support/stack.ts'
 import { jpeg } from '../../test/support/pictures.ts'
+import { expectWithin } from '../../test/support/promised-times.ts'
 import { ready, run, type Settings, start } from '../../test/support/stack-program.ts'
 import { waitUntil } from '../../test/support/wait.ts'
 
@@ -184,7 +185,8 @@ describe('a running stack', () => {
         `${part} is gone`,
         () => descendants(stack.child.pid!).every(({ pid }) => pid !== victim.pid),
       )
-      await waitUntil(`it serves without ${part}`, serves, 10_000)
+      const took = await waitUntil(`it serves without ${part}`, serves)
+      expectWithin('a part of the stack is back', took)
       expect(rowCount).toBe(1)
     }
     expect((await sql('select count(*)::int as kept from public.kept')).rows[0].kept).toBe(5)
@@ -289,7 +291,7 @@ describe('a running stack', () => {
           await (await fetch(`${api('127.0.0.1')}/auth/me`, { headers: { authorization } }))
             .json()
         return me.user.avatarUrl === uploaded.url.replace(phone, '127.0.0.1')
-      }, 20_000)
+      })
       stack.child.kill('SIGTERM')
       expect(await stack.ended).toMatchObject({ code: 0 })
     },
