@@ -3347,6 +3347,8 @@ export interface components {
                  * @description account_has_obligations: the money in all wallets of the account, in dinars.
                  */
                 available?: number;
+                /** @description account_suspended, account_banned: when the account is deleted, where that was asked for. */
+                deleteAt?: string;
                 /** @description documents_changed: what the identity has by now. */
                 documentIds?: string[];
                 /** @description A state conflict: the state that it has. */
@@ -3471,10 +3473,10 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
             /**
-             * @description `deletion_requested` lasts 14 days; signing in cancels it.
+             * @description Whether it is locked; `deleteAt` stands beside it, whatever it is.
              * @enum {string}
              */
-            status: "active" | "suspended" | "banned" | "deletion_requested" | "deleted";
+            status: "active" | "suspended" | "banned" | "deleted";
             /** @description Why it is suspended or banned; else null. */
             statusReason: string | null;
             /**
@@ -3484,7 +3486,7 @@ export interface components {
             suspendedUntil: string | null;
             /**
              * Format: date-time
-             * @description When a requested deletion is carried out; else null.
+             * @description When the deletion that was asked for is carried out, locked or not (14 days; signing in takes it back); else null.
              */
             deleteAt: string | null;
             /** @description Whether it may use `/admin`. */
@@ -4078,9 +4080,10 @@ export interface components {
                     active?: number;
                     suspended?: number;
                     banned?: number;
-                    deletion_requested?: number;
                     deleted?: number;
                 };
+                /** @description Whose deletion was asked for, in whatever status. */
+                toBeDeleted: number;
             };
             /** @description Accounts made in the last 7 days. */
             newUsers: number;
@@ -8554,13 +8557,15 @@ export interface operations {
                 /** @description A part of an email, phone or name, or the id of an account or identity. */
                 q?: string;
                 /** @description Accounts in this state. */
-                status?: "active" | "suspended" | "banned" | "deletion_requested" | "deleted";
+                status?: "active" | "suspended" | "banned" | "deleted";
                 /** @description Accounts with an identity of this type; with `identityStatus`, in that state. */
                 type?: "individual" | "company" | "office";
                 /** @description Accounts with an identity in this state. */
                 identityStatus?: "active" | "pending_verification" | "rejected" | "expired" | "suspended" | "closed";
                 /** @description true: administrators only; false: all others. */
                 isAdmin?: boolean;
+                /** @description true: whose deletion was asked for; false: all others. */
+                toBeDeleted?: boolean;
                 /** @description Not before this moment. */
                 since?: string;
                 /** @description Before this moment. */

@@ -242,7 +242,7 @@ export type Database = {
 { Args: { "fields"?: string,"property_id": string }; Returns: Json
                            },
 "list_users":
-{ Args: { "identity_status"?: string,"is_admin"?: boolean,"page_cursor"?: string,"page_size"?: number,"q"?: string,"signed_in_since"?: string,"signed_in_until"?: string,"since"?: string,"sort"?: string,"status"?: string,"type"?: string,"until"?: string }; Returns: {
+{ Args: { "identity_status"?: string,"is_admin"?: boolean,"page_cursor"?: string,"page_size"?: number,"q"?: string,"signed_in_since"?: string,"signed_in_until"?: string,"since"?: string,"sort"?: string,"status"?: string,"to_be_deleted"?: boolean,"type"?: string,"until"?: string }; Returns: {
               "items": Json,"nextCursor": string
             }[]
                            },
@@ -389,14 +389,14 @@ isOneToOne: true
                   ]
                 },"accounts": {
                   Row: {
-                    "active_identity_id": string | null,"created_at": string,"delete_at": string | null,"email": string | null,"email_proven": boolean,"id": string,"language": string,"live_key": string,"money_at_deletion": string | null,"phone": string | null,"proof_first": boolean,"status": string,"status_reason": string | null,"suspended_until": string | null,"taken_over_at": string | null,"terms_accepted_at": string | null,"terms_version": string | null,"topic": string,"unreachable_since": string | null
+                    "active_identity_id": string | null,"created_at": string,"delete_at": string | null,"email": string | null,"email_proven": boolean,"id": string,"language": string,"live_key": string,"money_at_deletion": string | null,"phone": string | null,"proof_first": boolean,"status": string,"status_reason": string | null,"stays_hidden": boolean,"suspended_until": string | null,"taken_over_at": string | null,"terms_accepted_at": string | null,"terms_version": string | null,"topic": string,"unreachable_since": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id": string,"language"?: string,"live_key"?: string,"money_at_deletion"?: string | null,"phone"?: string | null,"proof_first"?: boolean,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"terms_accepted_at"?: string | null,"terms_version"?: string | null,"topic"?: string,"unreachable_since"?: string | null
+                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id": string,"language"?: string,"live_key"?: string,"money_at_deletion"?: string | null,"phone"?: string | null,"proof_first"?: boolean,"status"?: string,"status_reason"?: string | null,"stays_hidden"?: boolean,"suspended_until"?: string | null,"taken_over_at"?: string | null,"terms_accepted_at"?: string | null,"terms_version"?: string | null,"topic"?: string,"unreachable_since"?: string | null
                   }
                   Update: {
-                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id"?: string,"language"?: string,"live_key"?: string,"money_at_deletion"?: string | null,"phone"?: string | null,"proof_first"?: boolean,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"terms_accepted_at"?: string | null,"terms_version"?: string | null,"topic"?: string,"unreachable_since"?: string | null
+                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id"?: string,"language"?: string,"live_key"?: string,"money_at_deletion"?: string | null,"phone"?: string | null,"proof_first"?: boolean,"status"?: string,"status_reason"?: string | null,"stays_hidden"?: boolean,"suspended_until"?: string | null,"taken_over_at"?: string | null,"terms_accepted_at"?: string | null,"terms_version"?: string | null,"topic"?: string,"unreachable_since"?: string | null
                   }
                   Relationships: [
                     {

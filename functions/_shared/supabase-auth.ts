@@ -7,7 +7,7 @@ import { env } from './env.ts'
 import { type ErrorCode, isErrorCode } from './errors.ts'
 import { fetchService } from './http-client.ts'
 import type { Identifier } from './identifiers.ts'
-import { invalidField, Refusal } from './refusal.ts'
+import { type Detail, invalidField, Refusal } from './refusal.ts'
 
 export type Tokens = {
   access_token: string
@@ -18,7 +18,7 @@ export type Tokens = {
 }
 
 /** Somebody proved who they are, and the token hook does not let them in. */
-export type SignInDenied = { denied: ErrorCode; reason?: string }
+export type SignInDenied = { denied: ErrorCode; detail?: Detail }
 
 type AuthAnswer = { status: number; body: Record<string, unknown> }
 type AuthRequest = {
@@ -123,10 +123,12 @@ export async function createUser(
   throw new Refusal(code, { fields: [{ path: 'identifier', code }] })
 }
 
-// private.custom_access_token writes `code: reason`.
+// private.custom_access_token writes the code, and behind a blank the details as JSON.
 function denied({ body }: AuthAnswer): SignInDenied {
-  const [code, reason] = String(body.message).split(/: (.*)/s)
-  return { denied: isErrorCode(code) ? code : 'token_invalid', reason }
+  const [code, detail] = String(body.message).split(/ (.*)/s)
+  return isErrorCode(code)
+    ? { denied: code, detail: detail ? JSON.parse(detail) : {} }
+    : { denied: 'token_invalid' }
 }
 
 /** Auth fails for somebody who is being deleted at that moment: then there is nobody. */

@@ -119,7 +119,7 @@ async function deletionsToRepeat(client: pg.Client, lines: Line[]): Promise<stri
   }
   const { rows } = await client.query<{ id: string }>(
     `select id::text from public.accounts
-     where id::text = any ($1) and status not in ('deletion_requested', 'deleted') order by 1`,
+     where id::text = any ($1) and status <> 'deleted' and delete_at is null order by 1`,
     [[...asked.keys()]],
   )
   return rows.map(({ id }) => `${id}, asked at ${asked.get(id)}`)

@@ -100,14 +100,8 @@ begin
     return null;
   end if;
   select * into account from public.accounts where accounts.id = (claims ->> 'sub')::uuid;
-  if account.status = 'suspended' and not private.may_act(account) then
-    return jsonb_build_object('status', 403, 'code', 'account_suspended', 'detail',
-      jsonb_build_object('reason', coalesce(account.status_reason, ''),
-                         'until', account.suspended_until));
-  elsif account.status = 'banned' then
-    return '{"status":403,"code":"account_banned","detail":{}}';
-  end if;
-  return '{"status":401,"code":"token_invalid","detail":{}}';
+  return coalesce(
+    private.lock_refusal(account), '{"status":401,"code":"token_invalid","detail":{}}');
 end
 $$;
 comment on function private.caller_refusal is

@@ -21,11 +21,12 @@ create table public.accounts (
   language text not null default 'ar'
     constraint accounts_language_is_known check (language in ('ar', 'en')),
   status text not null default 'active' constraint accounts_status_is_known
-    check (status in ('active', 'suspended', 'banned', 'deletion_requested', 'deleted')),
+    check (status in ('active', 'suspended', 'banned', 'deleted')),
   status_reason text,
   suspended_until timestamptz,
   delete_at timestamptz,
   money_at_deletion text,
+  stays_hidden boolean not null default false,
   unreachable_since timestamptz,
   active_identity_id uuid,
   topic uuid not null default gen_random_uuid(),
@@ -37,12 +38,14 @@ create table public.accounts (
   constraint accounts_only_suspensions_end check (
     suspended_until is null or status = 'suspended'
   ),
-  constraint accounts_deletion_says_when check (
-    (status = 'deletion_requested') = (delete_at is not null)
-  ),
+  constraint accounts_deletion_has_a_date check (isfinite(delete_at)),
+  constraint accounts_deleted_once check (delete_at is null or status <> 'deleted'),
   constraint accounts_money_at_deletion_is_known check (
     money_at_deletion is null
-    or money_at_deletion in ('refund', 'give_up') and status = 'deletion_requested'
+    or money_at_deletion in ('refund', 'give_up') and delete_at is not null
+  ),
+  constraint accounts_hidden_by_a_lock_and_a_request check (
+    not stays_hidden or delete_at is not null
   ),
   constraint accounts_is_reachable check (
     status = 'deleted' or coalesce(email, phone) is not null or unreachable_since is not null
@@ -68,12 +71,17 @@ comment on column public.accounts.terms_version is
   'Which terms the person last accepted; null: none, or somebody else did before the email was proven.';
 comment on column public.accounts.language is 'ar or en, for messages and notifications.';
 comment on column public.accounts.status is
-  'active, suspended, banned, deletion_requested (14 days, signing in cancels), deleted.';
+  'active, suspended, banned, deleted: whether it is locked. That its deletion was asked for is delete_at.';
 comment on column public.accounts.status_reason is
   'Why it is suspended or banned; shown to the person.';
-comment on column public.accounts.delete_at is 'When a requested deletion is carried out.';
+comment on column public.accounts.delete_at is
+  'When the deletion that the person asked for is carried out, locked or not (14 days; signing in '
+  'takes it back); null: none was asked for.';
 comment on column public.accounts.money_at_deletion is
   'What becomes of the money in its wallets then: refund or give_up; null where it has none.';
+comment on column public.accounts.stays_hidden is
+  'A lock came to an account whose deletion was asked for: when that ends nothing of it is public '
+  'again until a sign-in takes the request back.';
 comment on column public.accounts.unreachable_since is
   'Since when it has neither phone nor email: somebody else has proven its email. Without a provider '
   'either, nobody can sign in, and after 14 days its deletion is requested.';

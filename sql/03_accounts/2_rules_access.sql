@@ -2,20 +2,51 @@
 
 -- A body of the SQL standard is parsed when the function is made, so it needs no search_path;
 -- without one it is inlined into queries, which matters over many rows.
-create function private.may_act(account public.accounts) returns boolean
+create function private.is_locked(account public.accounts) returns boolean
   language sql
   stable
   parallel safe
   return (
-    (may_act.account).status in ('active', 'deletion_requested')
-    or (may_act.account).status = 'suspended' and (may_act.account).suspended_until < now()
-  ) is true;
+    (is_locked.account).status = 'active'
+    or (is_locked.account).status = 'suspended' and (is_locked.account).suspended_until < now()
+  ) is not true;
+comment on function private.is_locked is
+  'Whether an account is suspended (until later), banned or deleted: nobody signs in to it. The one '
+  'place that decides it.';
+
+create function private.may_act(account public.accounts) returns boolean
+  language sql
+  stable
+  parallel safe
+  return (not private.is_locked(may_act.account) and not (may_act.account).stays_hidden) is true;
 comment on function private.may_act is
-  'Whether an account may act now: it is active, its deletion is only requested, or its suspension '
-  'is over. The one place that decides it.';
+  'Whether an account may act now and is shown to others: it is not locked, nor was it since its '
+  'deletion was asked for. The one place that decides it.';
+
+create function private.lock_refusal(account public.accounts) returns jsonb
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  asked constant jsonb := jsonb_strip_nulls(jsonb_build_object('deleteAt', account.delete_at));
+begin
+  if not private.is_locked(account) or account.status not in ('suspended', 'banned') then
+    return null;
+  elsif account.status = 'banned' then
+    return jsonb_build_object('status', 403, 'code', 'account_banned', 'detail', asked);
+  end if;
+  return jsonb_build_object('status', 403, 'code', 'account_suspended', 'detail',
+    jsonb_build_object('reason', coalesce(account.status_reason, ''),
+                       'until', account.suspended_until) || asked);
+end
+$$;
+comment on function private.lock_refusal is
+  'What a suspended or banned person is told: status, code and detail of the contract, which say as '
+  'well when the account is deleted where that was asked for; null for others.';
 
 -- Also to whoever changes an account: triggers ask it with their rights.
-grant execute on function private.may_act
+grant execute on function private.is_locked, private.may_act
   to anon, authenticated, service_role, backend, supabase_auth_admin;
 
 create function private.identity_may_act(identity_id uuid) returns boolean

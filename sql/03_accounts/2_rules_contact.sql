@@ -97,7 +97,7 @@ as $$
 declare
   account constant public.accounts := private.lock_account_exclusively(account_id);
 begin
-  if not private.may_act(account) or not exists (
+  if private.is_locked(account) or not exists (
     select from auth.sessions
     where sessions.id = lock_session.session_id and sessions.user_id = account.id
   ) then

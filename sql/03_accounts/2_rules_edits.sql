@@ -14,18 +14,24 @@ begin
   if new.status not in ('suspended', 'banned') then
     new.status_reason := null;
   end if;
-  new.delete_at := case when new.status = 'deletion_requested'
-    then coalesce(new.delete_at, now() + interval '14 days') end;
-  new.money_at_deletion := case when new.status = 'deletion_requested' then new.money_at_deletion end;
+  if new.status = 'deleted' then
+    new.delete_at := null;
+  end if;
+  if new.delete_at is null then
+    new.money_at_deletion := null;
+  end if;
+  -- What a lock has hidden comes back when the person does, not when the lock ends.
+  new.stays_hidden := new.delete_at is not null and (new.stays_hidden or new.status <> 'active');
   return new;
 end
 $$;
 comment on function private.apply_account_state is
-  'Sets the columns that belong to the state that an account enters.';
+  'Sets the columns that belong to the state that an account enters, and to a deletion that was asked '
+  'for: neither a lock nor its end changes that.';
 
 create trigger accounts_abide_by_their_state
-  before update of status on public.accounts
-  for each row when (old.status is distinct from new.status)
+  before update of status, delete_at on public.accounts
+  for each row when ((old.status, old.delete_at) is distinct from (new.status, new.delete_at))
   execute function private.apply_account_state();
 comment on trigger accounts_abide_by_their_state on public.accounts is 'In any order.';
 create trigger accounts_are_not_deleted_by_hand

@@ -267,9 +267,10 @@ comment on function private.before_state_change is
   'Before an account or an identity changes its state: locks all that depends on it.';
 
 create trigger accounts_take_what_follows
-  before update of status, suspended_until on public.accounts
+  before update of status, suspended_until, delete_at on public.accounts
   for each row when (
-    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+    (old.status, old.suspended_until, old.stays_hidden)
+      is distinct from (new.status, new.suspended_until, new.stays_hidden)
     -- Requesting deletion, and taking that back, hides and shows nothing.
     and (old.status = 'suspended' or private.may_act(old) is distinct from private.may_act(new)
       or new.status = 'deleted')

@@ -61,7 +61,7 @@ begin
     limit 1;
   else
     select accounts.id into account from public.accounts
-    where accounts.id = holder and private.may_act(accounts)
+    where accounts.id = holder and not private.is_locked(accounts)
       and (purpose = 'reset' or holder = request_code.account_id)
       -- Who only registered an email proves nothing by it.
       and (purpose <> 'change' or accounts.phone = identifier or accounts.email_proven);

@@ -15,11 +15,9 @@ begin
 
   if account.status is null or account.status = 'deleted' then
     return '{"error":{"http_code":401,"message":"token_invalid"}}';
-  elsif account.status = 'banned' then
-    return '{"error":{"http_code":403,"message":"account_banned"}}';
-  elsif account.status = 'suspended' and not private.may_act(account) then
-    return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message',
-      concat_ws(': ', 'account_suspended', account.status_reason)));
+  elsif private.is_locked(account) then
+    return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message', concat_ws(' ',
+      private.lock_refusal(account) ->> 'code', private.lock_refusal(account) -> 'detail')));
   elsif event ->> 'authentication_method' = 'oauth' then
     if not private.take_announced_sign_in(account.id) then
       return '{"error":{"http_code":401,"message":"social_token_invalid"}}';
@@ -35,7 +33,8 @@ begin
 
   -- Signing in takes back a requested deletion and ends a suspension that is over, and gives an
   -- account whose acting identity was taken away its individual one.
-  if account.status <> 'active' or account.active_identity_id is null then
+  if account.status <> 'active' or account.delete_at is not null
+    or account.active_identity_id is null then
     update public.accounts
     set status = 'active', status_reason = null, suspended_until = null, delete_at = null,
         active_identity_id = coalesce(

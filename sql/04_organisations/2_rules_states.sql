@@ -172,8 +172,9 @@ comment on function private.sync_organisations is
   'Shows and hides pages of companies and offices with the state of their account.';
 
 create trigger accounts_show_their_organisations
-  after update of status, suspended_until on public.accounts
+  after update of status, suspended_until, delete_at on public.accounts
   for each row when (
-    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+    (old.status, old.suspended_until, old.stays_hidden)
+      is distinct from (new.status, new.suspended_until, new.stays_hidden)
   )
   execute function private.sync_organisations();

@@ -182,7 +182,7 @@ begin
   join public.accounts on accounts.id = identities.account_id
   where subscriptions.id = renew_plan.subscription_id and subscriptions.status = 'active'
     -- Until a deletion is carried out or cancelled its money stays where it is.
-    and accounts.status <> 'deletion_requested'
+    and accounts.delete_at is null
     and subscriptions.renews and subscriptions.ends_at < now() + interval '1 day';
   if due.identity_id is null then
     return false;
@@ -210,7 +210,7 @@ as $$
       on wallets.identity_id = subscriptions.identity_id and wallets.part = 'available'
     join public.identities on identities.id = subscriptions.identity_id
     join public.accounts on accounts.id = identities.account_id
-      and accounts.status <> 'deletion_requested'
+      and accounts.delete_at is null
     where subscriptions.status = 'active' and subscriptions.renews
       and subscriptions.pay_with = 'wallet'
       and subscriptions.ends_at between now() and now() + interval '1 day'

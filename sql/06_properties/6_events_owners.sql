@@ -41,9 +41,10 @@ comment on function private.on_owner_account is
   'they are.';
 
 create trigger accounts_carry_their_listings
-  after update of status, suspended_until on public.accounts
+  after update of status, suspended_until, delete_at on public.accounts
   for each row when (
-    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+    (old.status, old.suspended_until, old.stays_hidden)
+      is distinct from (new.status, new.suspended_until, new.stays_hidden)
   )
   execute function private.on_owner_account();
 

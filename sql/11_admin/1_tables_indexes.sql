@@ -2,6 +2,8 @@
 
 create index accounts_newest_idx on public.accounts (created_at desc, id desc);
 create index accounts_status_idx on public.accounts (status, created_at desc, id desc);
+create index accounts_to_be_deleted_idx on public.accounts (created_at desc, id desc)
+  where delete_at is not null;
 create index accounts_email_parts_idx
   on public.accounts using gin (email extensions.gin_trgm_ops);
 create index accounts_phone_parts_idx

@@ -65,7 +65,7 @@ begin
   if not exists (
     select from public.admins
     join public.accounts on accounts.id = admins.account_id
-    where private.may_act(accounts) and accounts.status <> 'deletion_requested'
+    where private.may_act(accounts) and accounts.delete_at is null
   ) then
     perform private.refuse(409, 'last_admin', '{}',
       'Nobody else is an admin: add a row to admins for another account first.');
@@ -112,8 +112,8 @@ comment on function private.on_admin_account_changed is
   'An admin is locked, or asks to be deleted, only while another remains; a deleted one is none.';
 
 create trigger accounts_keep_an_admin
-  after update of status, suspended_until on public.accounts
-  for each row when (new.status <> 'active')
+  after update of status, suspended_until, delete_at on public.accounts
+  for each row when (new.status <> 'active' or new.delete_at is not null)
   execute function private.on_admin_account_changed();
 
 grant execute on function private.is_admin, private.require_admin to authenticated;

@@ -79,15 +79,12 @@ comment on function private.audit_change is
 create trigger accounts_are_audited
   after update of status, status_reason, suspended_until on public.accounts
   for each row
-  when ((
-      (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
-      -- A reason that is written before its status is recorded with that.
-      or old.status_reason is distinct from new.status_reason
-        and new.status in ('suspended', 'banned')
-    )
-    -- Only the person asks for deletion, or takes that back.
-    and new.status <> 'deletion_requested'
-    and not (old.status = 'deletion_requested' and new.status = 'active'))
+  when (
+    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+    -- A reason that is written before its status is recorded with that.
+    or old.status_reason is distinct from new.status_reason
+      and new.status in ('suspended', 'banned')
+  )
   execute function private.audit_change('account.status', 'account', 'status', 'suspended_until');
 create trigger identities_are_audited
   after update of status, status_reason on public.identities

@@ -39,7 +39,8 @@ begin
     'users', (
       select json_build_object(
         'total', coalesce(sum(counted.number), 0),
-        'byStatus', coalesce(json_object_agg(counted.status, counted.number), '{}'))
+        'byStatus', coalesce(json_object_agg(counted.status, counted.number), '{}'),
+        'toBeDeleted', (select count(*) from public.accounts where accounts.delete_at is not null))
       from (
         select accounts.status, count(*) as number from public.accounts group by accounts.status
       ) as counted

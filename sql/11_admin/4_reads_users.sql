@@ -121,6 +121,10 @@ begin
       when 'true' then ' and accounts.id in (select admins.account_id from public.admins)'
       when 'false' then ' and accounts.id not in (select admins.account_id from public.admins)'
       else ''
+    end || case filters ->> 'to_be_deleted'
+      when 'true' then ' and accounts.delete_at is not null'
+      when 'false' then ' and accounts.delete_at is null'
+      else ''
     end || case
       when cardinality(named) < many then format(' and accounts.id = any (%L)', named)
       when named is not null then
@@ -145,7 +149,7 @@ comment on function private.users_source is
 
 create function private.list_users(
   q text default null, status text default null, type text default null,
-  identity_status text default null, is_admin boolean default null,
+  identity_status text default null, is_admin boolean default null, to_be_deleted boolean default null,
   since timestamptz default null, until timestamptz default null,
   signed_in_since timestamptz default null, signed_in_until timestamptz default null,
   sort text default 'newest', page_cursor text default null, page_size integer default 20
@@ -168,7 +172,7 @@ declare
     'deleteAt', array['coalesce(accounts.delete_at, ''infinity'')', 'accounts.id']);
   filters constant jsonb := jsonb_strip_nulls(jsonb_build_object(
     'q', q, 'status', status, 'type', type, 'identity_status', identity_status,
-    'is_admin', is_admin, 'since', since, 'until', until,
+    'is_admin', is_admin, 'to_be_deleted', to_be_deleted, 'since', since, 'until', until,
     'signed_in_since', signed_in_since, 'signed_in_until', signed_in_until));
   query text := concat_ws(' ', 'list_users', private.require_admin(), filters, sort);
   key jsonb := private.cursor_key(query, page_cursor);
@@ -178,7 +182,7 @@ begin
     select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
     from (values
       ('q', char_length(private.tidy(q)) between 3 and 120),
-      ('status', status in ('active', 'suspended', 'banned', 'deletion_requested', 'deleted')),
+      ('status', status in ('active', 'suspended', 'banned', 'deleted')),
       ('type', type in ('individual', 'company', 'office')),
       ('identityStatus', identity_status in
         ('active', 'pending_verification', 'rejected', 'expired', 'suspended', 'closed')),
@@ -196,7 +200,8 @@ begin
 end
 $$;
 comment on function private.list_users is
-  'Api: For admins: accounts by a part of an email, phone or name, an id, a state, the type and '
+  'Api: For admins: accounts by a part of an email, phone or name, an id, a state, whether their '
+  'deletion was asked for, the type and '
   'state of an identity that they have, when they came and when they last signed in; newest or '
   'oldest first, or by what they show. 403 admin_only.';
 

@@ -39,7 +39,7 @@ begin
   update public.accounts
   set status = decide_account.status,
       status_reason = case when decide_account.status <> 'active' then why end,
-      suspended_until = until, delete_at = null
+      suspended_until = until
   where accounts.id = account.id;
 end
 $$;

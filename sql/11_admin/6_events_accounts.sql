@@ -18,10 +18,11 @@ comment on function private.end_sessions is
   'An account that is locked, deleted or to be deleted is signed out on every device.';
 
 create trigger accounts_end_sessions
-  after update of status, suspended_until on public.accounts
+  after update of status, suspended_until, delete_at on public.accounts
   for each row when (
-    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
-    and (not private.may_act(new) or new.status = 'deletion_requested')
+    (old.status, old.suspended_until, old.delete_at)
+      is distinct from (new.status, new.suspended_until, new.delete_at)
+    and (private.is_locked(new) or new.delete_at is not null)
   )
   execute function private.end_sessions();
 

@@ -79,8 +79,9 @@ comment on function private.on_author_account_changed is
   'Reviews follow the account behind their author.';
 
 create trigger accounts_update_reviews
-  after update of status, suspended_until on public.accounts
+  after update of status, suspended_until, delete_at on public.accounts
   for each row when (
-    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+    (old.status, old.suspended_until, old.stays_hidden)
+      is distinct from (new.status, new.suspended_until, new.stays_hidden)
   )
   execute function private.on_author_account_changed();

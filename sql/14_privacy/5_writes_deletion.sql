@@ -17,13 +17,12 @@ begin
     perform private.refuse(409, 'account_has_obligations',
       jsonb_build_object('obligations', owed, 'available', available));
   end if;
-  -- The sessions end with the new status, when all else is locked.
+  -- The sessions end with the request, when all else is locked.
   perform private.lock_sessions(account_id);
   perform private.lock_account_exclusively(account_id);
   perform private.lock_admins_with(account_id);
-  -- When it is due is set with the state: 03_accounts/2_rules_edits.sql.
   update public.accounts
-  set status = 'deletion_requested', money_at_deletion = request_deletion.money
+  set delete_at = now() + interval '14 days', money_at_deletion = request_deletion.money
   where accounts.id = request_deletion.account_id and private.may_act(accounts)
   returning accounts.delete_at into due;
   return case when due is not null then jsonb_build_object('deleteAt', due) end;

@@ -11,13 +11,13 @@ begin
   perform from auth.users where users.id = delete_due_account.account_id for update skip locked;
   if not found or not exists (
     select from public.accounts
-    where accounts.id = delete_due_account.account_id and accounts.status = 'deletion_requested'
+    where accounts.id = delete_due_account.account_id and accounts.delete_at is not null
   ) then
     return false;
   end if;
   perform private.lock_auth_user(account_id);
   account := private.lock_account_exclusively(account_id);
-  if account.status <> 'deletion_requested'
+  if account.delete_at is null
     or private.obligations(account_id, account.money_at_deletion) <> '{}' then
     return false;
   end if;
@@ -26,7 +26,7 @@ begin
 end
 $$;
 comment on function private.delete_due_account is
-  'Deletes an account unless its owner has cancelled that.';
+  'Deletes an account, locked or not, unless its owner has cancelled that.';
 
 create function private.delete_due_accounts() returns bigint
   language sql
@@ -35,7 +35,7 @@ create function private.delete_due_accounts() returns bigint
 as $$
   select private.for_each('delete_due_account', array(
     select accounts.id::text from public.accounts
-    where accounts.status = 'deletion_requested' and accounts.delete_at <= now()
+    where accounts.delete_at <= now()
       -- A payment that came in meanwhile is settled first.
       and private.obligations(accounts.id, accounts.money_at_deletion) = '{}'
       and not private.failed_recently('delete_due_account', accounts.id::text)
@@ -57,7 +57,6 @@ declare
 begin
   select accounts.delete_at, accounts.money_at_deletion into due, money from public.accounts
   where accounts.id = tell_of_stopped_deletion.account_id
-    and accounts.status = 'deletion_requested'
   for share skip locked;
   owed := private.obligations(account_id, money);
   if due is null or owed = '{}' then
@@ -92,13 +91,13 @@ begin
   update private.alarms set settled_at = now(), settled_note = 'nothing stops it any more'
   where alarms.kind = 'deletion_stopped' and alarms.settled_at is null and not exists (
     select from public.accounts
-    where accounts.id::text = alarms.subject_id and accounts.status = 'deletion_requested'
+    where accounts.id::text = alarms.subject_id
       and accounts.delete_at <= now()
       and private.obligations(accounts.id, accounts.money_at_deletion) <> '{}'
   );
   return private.for_each('tell_of_stopped_deletion', array(
     select accounts.id::text from public.accounts
-    where accounts.status = 'deletion_requested' and accounts.delete_at <= now()
+    where accounts.delete_at <= now()
       and private.obligations(accounts.id, accounts.money_at_deletion) <> '{}'
       and not exists (
         select from private.alarms
@@ -149,7 +148,7 @@ begin
   return private.for_each('give_up_unreachable_account', array(
     select accounts.id::text from public.accounts
     where accounts.unreachable_since < now() - interval '14 days'
-      and accounts.status <> 'deletion_requested' and private.may_act(accounts)
+      and accounts.delete_at is null and private.may_act(accounts)
       and not private.has_other_way(accounts, 'email', false)
       and (private.obligations(accounts.id, null) = '{}' or not exists (
         select from private.alarms

@@ -87,8 +87,8 @@ test('ADM-03 the only admin cannot be removed by the API, by SQL, in Studio or a
       'delete from public.admins where account_id = $1',
       'truncate public.admins',
       'truncate public.admins cascade',
-      ...['suspended', 'banned', 'deletion_requested'].map((status) =>
-        `update public.accounts set status = '${status}' where id = $1`
+      ...["status = 'suspended'", "status = 'banned'", 'delete_at = now()'].map((change) =>
+        `update public.accounts set ${change} where id = $1`
       ),
       `update public.accounts set status = 'suspended', suspended_until = now() + interval '1 hour'
      where id = $1`,

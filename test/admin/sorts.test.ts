@@ -72,7 +72,7 @@ test('users by what they show', async () => {
   await set('public.accounts', 'id', second!, locked)
   await set('public.accounts', 'id', fourth!, { ...locked, suspended_until: daysFromNow(1) })
   await set('public.accounts', 'id', third!, { status: 'suspended' })
-  const leaving = { status: 'deletion_requested', delete_at: daysFromNow(5) }
+  const leaving = { delete_at: daysFromNow(5) }
   await set('public.accounts', 'id', first!, leaving)
 
   const orders = {
@@ -99,6 +99,8 @@ test('users by what they show', async () => {
     )
   }
   const found = async (query: Query) => (await idsOf('users', { q: family, ...query })).sort()
+  expect(await found({ toBeDeleted: 'true' })).toEqual([first])
+  expect(await found({ toBeDeleted: 'false' })).toEqual(ids.filter((id) => id !== first).toSorted())
   const between = daysFromNow(-300)
   expect(await found({ signedInUntil: between })).toEqual([second, fourth].toSorted())
   expect(await found({ signedInSince: between, signedInUntil: daysFromNow(-100) }))

@@ -207,18 +207,15 @@ describe('accounts.status', () => {
     expect((await admin.get(`/admin/users/${person.id}`)).body.user.suspendedUntil).toBe(null)
   })
 
-  test('deletion_requested it goes in 14 days, is signed out, and stays by signing in', async () => {
+  test('delete_at asks for its deletion: it is signed out, and stays by signing in', async () => {
     const person = await signUp()
-    await edit('accounts', person.id, { status: 'deletion_requested' })
-    const { rows: [{ days }] } = await database().query(
-      `select round(extract(epoch from delete_at - now()) / 86400)::int as days
-       from public.accounts where id = $1`,
-      [person.id],
-    )
-    expect(days).toBe(14)
+    const later = new Date(Date.now() + 14 * 86_400_000)
+    await edit('accounts', person.id, { delete_at: later })
+    const user = async () => (await admin.get(`/admin/users/${person.id}`)).body.user
+    expect(Date.parse((await user()).deleteAt)).toBe(later.getTime())
     expect((await person.get('/auth/me')).status).toBe(401)
     await signIn(person.identifier, person.password)
-    expect((await admin.get(`/admin/users/${person.id}`)).body.user.status).toBe('active')
+    expect(await user()).toMatchObject({ status: 'active', deleteAt: null })
   })
 })
 

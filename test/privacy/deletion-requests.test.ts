@@ -103,7 +103,7 @@ test('a requested deletion is carried out after fourteen days', async () => {
   }
   await days(13)
   await deleteDue()
-  expect(await users()).toMatchObject([{ status: 'deletion_requested', user: true }])
+  expect(await users()).toMatchObject([{ status: 'active', user: true }])
   await days(1)
   await deleteDue()
   expect(await users()).toEqual([{ status: 'deleted', phone: null, user: false }])

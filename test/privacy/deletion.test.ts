@@ -255,7 +255,7 @@ describe('deletion that a person asks for', () => {
     expect((await person.get('/auth/me')).status).toBe(401)
     await runJobs()
     expect((await admin.get(`/admin/users/${person.id}`)).body.user)
-      .toMatchObject({ status: 'deletion_requested', email: person.identifier })
+      .toMatchObject({ status: 'active', deleteAt: body.deleteAt, email: person.identifier })
     await makeDue(person)
     await runJobs()
     await expectGone(leaver)
@@ -298,12 +298,11 @@ describe('deletion that a person asks for', () => {
         body: { error: { code: 'account_has_obligations', obligations: ['money'] } },
       })
       await database().query(
-        `update public.accounts set status = 'deletion_requested', delete_at = now() where id = $1`,
+        `update public.accounts set delete_at = now() where id = $1`,
         [person.id],
       )
       await runJobs()
-      expect((await admin.get(`/admin/users/${person.id}`)).body.user.status)
-        .toBe('deletion_requested')
+      expect((await admin.get(`/admin/users/${person.id}`)).body.user.status).toBe('active')
     },
   )
 })

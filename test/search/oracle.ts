@@ -35,7 +35,7 @@ const everything = `
   left join public.vocabularies as usages
     on usages.vocabulary = 'usage' and usages.code = properties.usage
   where properties.status = 'active' and identities.status = 'active'
-    and accounts.status in ('active', 'deletion_requested')`
+    and accounts.status = 'active' and not accounts.stays_hidden`
 
 export const categories: Record<string, string> = {
   standard: `type in ('SALE', 'RENT') and (ends_at is null or ends_at <= now())`,

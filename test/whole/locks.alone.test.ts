@@ -211,7 +211,7 @@ test('two acquaintances can be deleted at once, by an admin and by the job', asy
     const { one, other } = people
     await database().query(
       `update public.accounts
-       set status = 'deletion_requested', delete_at = now(), money_at_deletion = 'refund'
+       set delete_at = now(), money_at_deletion = 'refund'
        where id = $1`,
       [other.id],
     )

@@ -14,7 +14,7 @@ import {
 import { callerOfIssued } from '../../_shared/tokens.ts'
 
 export function throwIfDenied(result: Tokens | SignInDenied): asserts result is Tokens {
-  if ('denied' in result) throw new Refusal(result.denied, { reason: result.reason })
+  if ('denied' in result) throw new Refusal(result.denied, result.detail)
 }
 
 /** Which session its tokens belong to, and from where they were asked for: its owner is shown both. */

@@ -39,6 +39,7 @@ export const UserQuery = z.strictObject({
   ),
   identityStatus: identityStatus.optional().describe('Accounts with an identity in this state.'),
   isAdmin: yesOrNo('true: administrators only; false: all others.'),
+  toBeDeleted: yesOrNo('true: whose deletion was asked for; false: all others.'),
   ...times,
   signedInSince: Time.optional().describe('Who last signed in not before this moment.'),
   signedInUntil: Time.optional().describe('Who last signed in before this moment, or never.'),

@@ -14,13 +14,7 @@ import { Count, Money, orNull, Time } from '../http/route.ts'
 import { Document } from '../media/routes-documents.ts'
 import { codeOf, everyStatus, Property } from '../properties/schemas.ts'
 
-export const accountStatuses = [
-  'active',
-  'suspended',
-  'banned',
-  'deletion_requested',
-  'deleted',
-] as const
+export const accountStatuses = ['active', 'suspended', 'banned', 'deleted'] as const
 
 /** Why an admin does something, on one line. */
 export const Reason = z.string().normalize('NFKC')
@@ -35,11 +29,14 @@ export const AdminUser = z
     ...User.omit({ providers: true }).shape,
     emailProven,
     status: z.enum(accountStatuses).describe(
-      '`deletion_requested` lasts 14 days; signing in cancels it.',
+      'Whether it is locked; `deleteAt` stands beside it, whatever it is.',
     ),
     statusReason: z.string().nullable().describe('Why it is suspended or banned; else null.'),
     suspendedUntil: Time.nullable().describe('When the suspension ends by itself; null: never.'),
-    deleteAt: Time.nullable().describe('When a requested deletion is carried out; else null.'),
+    deleteAt: Time.nullable().describe(
+      'When the deletion that was asked for is carried out, locked or not (14 days; signing in takes ' +
+        'it back); else null.',
+    ),
     isAdmin: z.boolean().describe('Whether it may use `/admin`.'),
     lastSignInAt: Time.nullable().describe('null: it never signed in.'),
     identities: z.array(Identity).describe('Oldest first.'),
@@ -287,7 +284,11 @@ export const PaymentEvent = z.object({
 
 export const AdminStats = z
   .object({
-    users: z.object({ total: Count, byStatus: byStatus(accountStatuses) }).describe('Accounts.'),
+    users: z.object({
+      total: Count,
+      byStatus: byStatus(accountStatuses),
+      toBeDeleted: Count.describe('Whose deletion was asked for, in whatever status.'),
+    }).describe('Accounts.'),
     newUsers: Count.describe('Accounts made in the last 7 days.'),
     identities: z.object({
       total: Count,

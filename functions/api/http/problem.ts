@@ -22,6 +22,9 @@ const details = {
     format: 'double',
     description: 'account_has_obligations: the money in all wallets of the account, in dinars.',
   }),
+  deleteAt: text.describe(
+    'account_suspended, account_banned: when the account is deleted, where that was asked for.',
+  ),
   documentIds: texts.describe('documents_changed: what the identity has by now.'),
   from: text.describe('A state conflict: the state that it has.'),
   kinds: texts.describe('contact_missing: the ways of contact that have no number.'),

@@ -110,7 +110,7 @@ testLocally('there is no push after signing out, suspension or reading', async (
 })
 
 testLocally('an account that may not act gets no push, even with a device left', async () => {
-  const due = { deletion_requested: true, suspended: false, banned: false }
+  const due = { active: true, suspended: false, banned: false }
   for (const [status, gets] of Object.entries(due)) {
     const person = await signUp()
     const { pushToken } = await registerDevice(person)

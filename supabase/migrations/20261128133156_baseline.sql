@@ -266,14 +266,8 @@ begin
     return null;
   end if;
   select * into account from public.accounts where accounts.id = (claims ->> 'sub')::uuid;
-  if account.status = 'suspended' and not private.may_act(account) then
-    return jsonb_build_object('status', 403, 'code', 'account_suspended', 'detail',
-      jsonb_build_object('reason', coalesce(account.status_reason, ''),
-                         'until', account.suspended_until));
-  elsif account.status = 'banned' then
-    return '{"status":403,"code":"account_banned","detail":{}}';
-  end if;
-  return '{"status":401,"code":"token_invalid","detail":{}}';
+  return coalesce(
+    private.lock_refusal(account), '{"status":401,"code":"token_invalid","detail":{}}');
 end
 $$;
 comment on function private.caller_refusal is
@@ -2047,11 +2041,12 @@ create table public.accounts (
   language text not null default 'ar'
     constraint accounts_language_is_known check (language in ('ar', 'en')),
   status text not null default 'active' constraint accounts_status_is_known
-    check (status in ('active', 'suspended', 'banned', 'deletion_requested', 'deleted')),
+    check (status in ('active', 'suspended', 'banned', 'deleted')),
   status_reason text,
   suspended_until timestamptz,
   delete_at timestamptz,
   money_at_deletion text,
+  stays_hidden boolean not null default false,
   unreachable_since timestamptz,
   active_identity_id uuid,
   topic uuid not null default gen_random_uuid(),
@@ -2063,12 +2058,14 @@ create table public.accounts (
   constraint accounts_only_suspensions_end check (
     suspended_until is null or status = 'suspended'
   ),
-  constraint accounts_deletion_says_when check (
-    (status = 'deletion_requested') = (delete_at is not null)
-  ),
+  constraint accounts_deletion_has_a_date check (isfinite(delete_at)),
+  constraint accounts_deleted_once check (delete_at is null or status <> 'deleted'),
   constraint accounts_money_at_deletion_is_known check (
     money_at_deletion is null
-    or money_at_deletion in ('refund', 'give_up') and status = 'deletion_requested'
+    or money_at_deletion in ('refund', 'give_up') and delete_at is not null
+  ),
+  constraint accounts_hidden_by_a_lock_and_a_request check (
+    not stays_hidden or delete_at is not null
   ),
   constraint accounts_is_reachable check (
     status = 'deleted' or coalesce(email, phone) is not null or unreachable_since is not null
@@ -2094,12 +2091,17 @@ comment on column public.accounts.terms_version is
   'Which terms the person last accepted; null: none, or somebody else did before the email was proven.';
 comment on column public.accounts.language is 'ar or en, for messages and notifications.';
 comment on column public.accounts.status is
-  'active, suspended, banned, deletion_requested (14 days, signing in cancels), deleted.';
+  'active, suspended, banned, deleted: whether it is locked. That its deletion was asked for is delete_at.';
 comment on column public.accounts.status_reason is
   'Why it is suspended or banned; shown to the person.';
-comment on column public.accounts.delete_at is 'When a requested deletion is carried out.';
+comment on column public.accounts.delete_at is
+  'When the deletion that the person asked for is carried out, locked or not (14 days; signing in '
+  'takes it back); null: none was asked for.';
 comment on column public.accounts.money_at_deletion is
   'What becomes of the money in its wallets then: refund or give_up; null where it has none.';
+comment on column public.accounts.stays_hidden is
+  'A lock came to an account whose deletion was asked for: when that ends nothing of it is public '
+  'again until a sign-in takes the request back.';
 comment on column public.accounts.unreachable_since is
   'Since when it has neither phone nor email: somebody else has proven its email. Without a provider '
   'either, nobody can sign in, and after 14 days its deletion is requested.';
@@ -2539,20 +2541,51 @@ create policy "nobody but functions of their owner" on private.apple_tokens usin
 
 -- A body of the SQL standard is parsed when the function is made, so it needs no search_path;
 -- without one it is inlined into queries, which matters over many rows.
-create function private.may_act(account public.accounts) returns boolean
+create function private.is_locked(account public.accounts) returns boolean
   language sql
   stable
   parallel safe
   return (
-    (may_act.account).status in ('active', 'deletion_requested')
-    or (may_act.account).status = 'suspended' and (may_act.account).suspended_until < now()
-  ) is true;
+    (is_locked.account).status = 'active'
+    or (is_locked.account).status = 'suspended' and (is_locked.account).suspended_until < now()
+  ) is not true;
+comment on function private.is_locked is
+  'Whether an account is suspended (until later), banned or deleted: nobody signs in to it. The one '
+  'place that decides it.';
+
+create function private.may_act(account public.accounts) returns boolean
+  language sql
+  stable
+  parallel safe
+  return (not private.is_locked(may_act.account) and not (may_act.account).stays_hidden) is true;
 comment on function private.may_act is
-  'Whether an account may act now: it is active, its deletion is only requested, or its suspension '
-  'is over. The one place that decides it.';
+  'Whether an account may act now and is shown to others: it is not locked, nor was it since its '
+  'deletion was asked for. The one place that decides it.';
+
+create function private.lock_refusal(account public.accounts) returns jsonb
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  asked constant jsonb := jsonb_strip_nulls(jsonb_build_object('deleteAt', account.delete_at));
+begin
+  if not private.is_locked(account) or account.status not in ('suspended', 'banned') then
+    return null;
+  elsif account.status = 'banned' then
+    return jsonb_build_object('status', 403, 'code', 'account_banned', 'detail', asked);
+  end if;
+  return jsonb_build_object('status', 403, 'code', 'account_suspended', 'detail',
+    jsonb_build_object('reason', coalesce(account.status_reason, ''),
+                       'until', account.suspended_until) || asked);
+end
+$$;
+comment on function private.lock_refusal is
+  'What a suspended or banned person is told: status, code and detail of the contract, which say as '
+  'well when the account is deleted where that was asked for; null for others.';
 
 -- Also to whoever changes an account: triggers ask it with their rights.
-grant execute on function private.may_act
+grant execute on function private.is_locked, private.may_act
   to anon, authenticated, service_role, backend, supabase_auth_admin;
 
 create function private.identity_may_act(identity_id uuid) returns boolean
@@ -2999,7 +3032,7 @@ as $$
 declare
   account constant public.accounts := private.lock_account_exclusively(account_id);
 begin
-  if not private.may_act(account) or not exists (
+  if private.is_locked(account) or not exists (
     select from auth.sessions
     where sessions.id = lock_session.session_id and sessions.user_id = account.id
   ) then
@@ -3073,18 +3106,24 @@ begin
   if new.status not in ('suspended', 'banned') then
     new.status_reason := null;
   end if;
-  new.delete_at := case when new.status = 'deletion_requested'
-    then coalesce(new.delete_at, now() + interval '14 days') end;
-  new.money_at_deletion := case when new.status = 'deletion_requested' then new.money_at_deletion end;
+  if new.status = 'deleted' then
+    new.delete_at := null;
+  end if;
+  if new.delete_at is null then
+    new.money_at_deletion := null;
+  end if;
+  -- What a lock has hidden comes back when the person does, not when the lock ends.
+  new.stays_hidden := new.delete_at is not null and (new.stays_hidden or new.status <> 'active');
   return new;
 end
 $$;
 comment on function private.apply_account_state is
-  'Sets the columns that belong to the state that an account enters.';
+  'Sets the columns that belong to the state that an account enters, and to a deletion that was asked '
+  'for: neither a lock nor its end changes that.';
 
 create trigger accounts_abide_by_their_state
-  before update of status on public.accounts
-  for each row when (old.status is distinct from new.status)
+  before update of status, delete_at on public.accounts
+  for each row when ((old.status, old.delete_at) is distinct from (new.status, new.delete_at))
   execute function private.apply_account_state();
 comment on trigger accounts_abide_by_their_state on public.accounts is 'In any order.';
 create trigger accounts_are_not_deleted_by_hand
@@ -3430,9 +3469,10 @@ comment on function private.before_state_change is
   'Before an account or an identity changes its state: locks all that depends on it.';
 
 create trigger accounts_take_what_follows
-  before update of status, suspended_until on public.accounts
+  before update of status, suspended_until, delete_at on public.accounts
   for each row when (
-    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+    (old.status, old.suspended_until, old.stays_hidden)
+      is distinct from (new.status, new.suspended_until, new.stays_hidden)
     -- Requesting deletion, and taking that back, hides and shows nothing.
     and (old.status = 'suspended' or private.may_act(old) is distinct from private.may_act(new)
       or new.status = 'deleted')
@@ -4029,7 +4069,7 @@ begin
     limit 1;
   else
     select accounts.id into account from public.accounts
-    where accounts.id = holder and private.may_act(accounts)
+    where accounts.id = holder and not private.is_locked(accounts)
       and (purpose = 'reset' or holder = request_code.account_id)
       -- Who only registered an email proves nothing by it.
       and (purpose <> 'change' or accounts.phone = identifier or accounts.email_proven);
@@ -6258,11 +6298,9 @@ begin
 
   if account.status is null or account.status = 'deleted' then
     return '{"error":{"http_code":401,"message":"token_invalid"}}';
-  elsif account.status = 'banned' then
-    return '{"error":{"http_code":403,"message":"account_banned"}}';
-  elsif account.status = 'suspended' and not private.may_act(account) then
-    return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message',
-      concat_ws(': ', 'account_suspended', account.status_reason)));
+  elsif private.is_locked(account) then
+    return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message', concat_ws(' ',
+      private.lock_refusal(account) ->> 'code', private.lock_refusal(account) -> 'detail')));
   elsif event ->> 'authentication_method' = 'oauth' then
     if not private.take_announced_sign_in(account.id) then
       return '{"error":{"http_code":401,"message":"social_token_invalid"}}';
@@ -6278,7 +6316,8 @@ begin
 
   -- Signing in takes back a requested deletion and ends a suspension that is over, and gives an
   -- account whose acting identity was taken away its individual one.
-  if account.status <> 'active' or account.active_identity_id is null then
+  if account.status <> 'active' or account.delete_at is not null
+    or account.active_identity_id is null then
     update public.accounts
     set status = 'active', status_reason = null, suspended_until = null, delete_at = null,
         active_identity_id = coalesce(
@@ -7128,9 +7167,10 @@ comment on function private.sync_organisations is
   'Shows and hides pages of companies and offices with the state of their account.';
 
 create trigger accounts_show_their_organisations
-  after update of status, suspended_until on public.accounts
+  after update of status, suspended_until, delete_at on public.accounts
   for each row when (
-    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+    (old.status, old.suspended_until, old.stays_hidden)
+      is distinct from (new.status, new.suspended_until, new.stays_hidden)
   )
   execute function private.sync_organisations();
 
@@ -11358,7 +11398,7 @@ begin
   join public.accounts on accounts.id = identities.account_id
   where subscriptions.id = renew_plan.subscription_id and subscriptions.status = 'active'
     -- Until a deletion is carried out or cancelled its money stays where it is.
-    and accounts.status <> 'deletion_requested'
+    and accounts.delete_at is null
     and subscriptions.renews and subscriptions.ends_at < now() + interval '1 day';
   if due.identity_id is null then
     return false;
@@ -11386,7 +11426,7 @@ as $$
       on wallets.identity_id = subscriptions.identity_id and wallets.part = 'available'
     join public.identities on identities.id = subscriptions.identity_id
     join public.accounts on accounts.id = identities.account_id
-      and accounts.status <> 'deletion_requested'
+      and accounts.delete_at is null
     where subscriptions.status = 'active' and subscriptions.renews
       and subscriptions.pay_with = 'wallet'
       and subscriptions.ends_at between now() and now() + interval '1 day'
@@ -15141,9 +15181,10 @@ comment on function private.on_owner_account is
   'they are.';
 
 create trigger accounts_carry_their_listings
-  after update of status, suspended_until on public.accounts
+  after update of status, suspended_until, delete_at on public.accounts
   for each row when (
-    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+    (old.status, old.suspended_until, old.stays_hidden)
+      is distinct from (new.status, new.suspended_until, new.stays_hidden)
   )
   execute function private.on_owner_account();
 
@@ -23809,6 +23850,8 @@ create policy "nobody but functions of their owner" on public.audit using (false
 
 create index accounts_newest_idx on public.accounts (created_at desc, id desc);
 create index accounts_status_idx on public.accounts (status, created_at desc, id desc);
+create index accounts_to_be_deleted_idx on public.accounts (created_at desc, id desc)
+  where delete_at is not null;
 create index accounts_email_parts_idx
   on public.accounts using gin (email extensions.gin_trgm_ops);
 create index accounts_phone_parts_idx
@@ -24108,7 +24151,7 @@ begin
   if not exists (
     select from public.admins
     join public.accounts on accounts.id = admins.account_id
-    where private.may_act(accounts) and accounts.status <> 'deletion_requested'
+    where private.may_act(accounts) and accounts.delete_at is null
   ) then
     perform private.refuse(409, 'last_admin', '{}',
       'Nobody else is an admin: add a row to admins for another account first.');
@@ -24155,8 +24198,8 @@ comment on function private.on_admin_account_changed is
   'An admin is locked, or asks to be deleted, only while another remains; a deleted one is none.';
 
 create trigger accounts_keep_an_admin
-  after update of status, suspended_until on public.accounts
-  for each row when (new.status <> 'active')
+  after update of status, suspended_until, delete_at on public.accounts
+  for each row when (new.status <> 'active' or new.delete_at is not null)
   execute function private.on_admin_account_changed();
 
 grant execute on function private.is_admin, private.require_admin to authenticated;
@@ -24244,15 +24287,12 @@ comment on function private.audit_change is
 create trigger accounts_are_audited
   after update of status, status_reason, suspended_until on public.accounts
   for each row
-  when ((
-      (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
-      -- A reason that is written before its status is recorded with that.
-      or old.status_reason is distinct from new.status_reason
-        and new.status in ('suspended', 'banned')
-    )
-    -- Only the person asks for deletion, or takes that back.
-    and new.status <> 'deletion_requested'
-    and not (old.status = 'deletion_requested' and new.status = 'active'))
+  when (
+    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+    -- A reason that is written before its status is recorded with that.
+    or old.status_reason is distinct from new.status_reason
+      and new.status in ('suspended', 'banned')
+  )
   execute function private.audit_change('account.status', 'account', 'status', 'suspended_until');
 create trigger identities_are_audited
   after update of status, status_reason on public.identities
@@ -25084,7 +25124,8 @@ begin
     'users', (
       select json_build_object(
         'total', coalesce(sum(counted.number), 0),
-        'byStatus', coalesce(json_object_agg(counted.status, counted.number), '{}'))
+        'byStatus', coalesce(json_object_agg(counted.status, counted.number), '{}'),
+        'toBeDeleted', (select count(*) from public.accounts where accounts.delete_at is not null))
       from (
         select accounts.status, count(*) as number from public.accounts group by accounts.status
       ) as counted
@@ -25253,6 +25294,10 @@ begin
       when 'true' then ' and accounts.id in (select admins.account_id from public.admins)'
       when 'false' then ' and accounts.id not in (select admins.account_id from public.admins)'
       else ''
+    end || case filters ->> 'to_be_deleted'
+      when 'true' then ' and accounts.delete_at is not null'
+      when 'false' then ' and accounts.delete_at is null'
+      else ''
     end || case
       when cardinality(named) < many then format(' and accounts.id = any (%L)', named)
       when named is not null then
@@ -25277,7 +25322,7 @@ comment on function private.users_source is
 
 create function private.list_users(
   q text default null, status text default null, type text default null,
-  identity_status text default null, is_admin boolean default null,
+  identity_status text default null, is_admin boolean default null, to_be_deleted boolean default null,
   since timestamptz default null, until timestamptz default null,
   signed_in_since timestamptz default null, signed_in_until timestamptz default null,
   sort text default 'newest', page_cursor text default null, page_size integer default 20
@@ -25300,7 +25345,7 @@ declare
     'deleteAt', array['coalesce(accounts.delete_at, ''infinity'')', 'accounts.id']);
   filters constant jsonb := jsonb_strip_nulls(jsonb_build_object(
     'q', q, 'status', status, 'type', type, 'identity_status', identity_status,
-    'is_admin', is_admin, 'since', since, 'until', until,
+    'is_admin', is_admin, 'to_be_deleted', to_be_deleted, 'since', since, 'until', until,
     'signed_in_since', signed_in_since, 'signed_in_until', signed_in_until));
   query text := concat_ws(' ', 'list_users', private.require_admin(), filters, sort);
   key jsonb := private.cursor_key(query, page_cursor);
@@ -25310,7 +25355,7 @@ begin
     select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
     from (values
       ('q', char_length(private.tidy(q)) between 3 and 120),
-      ('status', status in ('active', 'suspended', 'banned', 'deletion_requested', 'deleted')),
+      ('status', status in ('active', 'suspended', 'banned', 'deleted')),
       ('type', type in ('individual', 'company', 'office')),
       ('identityStatus', identity_status in
         ('active', 'pending_verification', 'rejected', 'expired', 'suspended', 'closed')),
@@ -25328,7 +25373,8 @@ begin
 end
 $$;
 comment on function private.list_users is
-  'Api: For admins: accounts by a part of an email, phone or name, an id, a state, the type and '
+  'Api: For admins: accounts by a part of an email, phone or name, an id, a state, whether their '
+  'deletion was asked for, the type and '
   'state of an identity that they have, when they came and when they last signed in; newest or '
   'oldest first, or by what they show. 403 admin_only.';
 
@@ -26145,7 +26191,7 @@ begin
   update public.accounts
   set status = decide_account.status,
       status_reason = case when decide_account.status <> 'active' then why end,
-      suspended_until = until, delete_at = null
+      suspended_until = until
   where accounts.id = account.id;
 end
 $$;
@@ -26298,10 +26344,11 @@ comment on function private.end_sessions is
   'An account that is locked, deleted or to be deleted is signed out on every device.';
 
 create trigger accounts_end_sessions
-  after update of status, suspended_until on public.accounts
+  after update of status, suspended_until, delete_at on public.accounts
   for each row when (
-    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
-    and (not private.may_act(new) or new.status = 'deletion_requested')
+    (old.status, old.suspended_until, old.delete_at)
+      is distinct from (new.status, new.suspended_until, new.delete_at)
+    and (private.is_locked(new) or new.delete_at is not null)
   )
   execute function private.end_sessions();
 
@@ -27312,9 +27359,10 @@ comment on function private.on_author_account_changed is
   'Reviews follow the account behind their author.';
 
 create trigger accounts_update_reviews
-  after update of status, suspended_until on public.accounts
+  after update of status, suspended_until, delete_at on public.accounts
   for each row when (
-    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+    (old.status, old.suspended_until, old.stays_hidden)
+      is distinct from (new.status, new.suspended_until, new.stays_hidden)
   )
   execute function private.on_author_account_changed();
 
@@ -30150,13 +30198,12 @@ begin
     perform private.refuse(409, 'account_has_obligations',
       jsonb_build_object('obligations', owed, 'available', available));
   end if;
-  -- The sessions end with the new status, when all else is locked.
+  -- The sessions end with the request, when all else is locked.
   perform private.lock_sessions(account_id);
   perform private.lock_account_exclusively(account_id);
   perform private.lock_admins_with(account_id);
-  -- When it is due is set with the state: 03_accounts/2_rules_edits.sql.
   update public.accounts
-  set status = 'deletion_requested', money_at_deletion = request_deletion.money
+  set delete_at = now() + interval '14 days', money_at_deletion = request_deletion.money
   where accounts.id = request_deletion.account_id and private.may_act(accounts)
   returning accounts.delete_at into due;
   return case when due is not null then jsonb_build_object('deleteAt', due) end;
@@ -30212,13 +30259,13 @@ begin
   perform from auth.users where users.id = delete_due_account.account_id for update skip locked;
   if not found or not exists (
     select from public.accounts
-    where accounts.id = delete_due_account.account_id and accounts.status = 'deletion_requested'
+    where accounts.id = delete_due_account.account_id and accounts.delete_at is not null
   ) then
     return false;
   end if;
   perform private.lock_auth_user(account_id);
   account := private.lock_account_exclusively(account_id);
-  if account.status <> 'deletion_requested'
+  if account.delete_at is null
     or private.obligations(account_id, account.money_at_deletion) <> '{}' then
     return false;
   end if;
@@ -30227,7 +30274,7 @@ begin
 end
 $$;
 comment on function private.delete_due_account is
-  'Deletes an account unless its owner has cancelled that.';
+  'Deletes an account, locked or not, unless its owner has cancelled that.';
 
 create function private.delete_due_accounts() returns bigint
   language sql
@@ -30236,7 +30283,7 @@ create function private.delete_due_accounts() returns bigint
 as $$
   select private.for_each('delete_due_account', array(
     select accounts.id::text from public.accounts
-    where accounts.status = 'deletion_requested' and accounts.delete_at <= now()
+    where accounts.delete_at <= now()
       -- A payment that came in meanwhile is settled first.
       and private.obligations(accounts.id, accounts.money_at_deletion) = '{}'
       and not private.failed_recently('delete_due_account', accounts.id::text)
@@ -30258,7 +30305,6 @@ declare
 begin
   select accounts.delete_at, accounts.money_at_deletion into due, money from public.accounts
   where accounts.id = tell_of_stopped_deletion.account_id
-    and accounts.status = 'deletion_requested'
   for share skip locked;
   owed := private.obligations(account_id, money);
   if due is null or owed = '{}' then
@@ -30293,13 +30339,13 @@ begin
   update private.alarms set settled_at = now(), settled_note = 'nothing stops it any more'
   where alarms.kind = 'deletion_stopped' and alarms.settled_at is null and not exists (
     select from public.accounts
-    where accounts.id::text = alarms.subject_id and accounts.status = 'deletion_requested'
+    where accounts.id::text = alarms.subject_id
       and accounts.delete_at <= now()
       and private.obligations(accounts.id, accounts.money_at_deletion) <> '{}'
   );
   return private.for_each('tell_of_stopped_deletion', array(
     select accounts.id::text from public.accounts
-    where accounts.status = 'deletion_requested' and accounts.delete_at <= now()
+    where accounts.delete_at <= now()
       and private.obligations(accounts.id, accounts.money_at_deletion) <> '{}'
       and not exists (
         select from private.alarms
@@ -30350,7 +30396,7 @@ begin
   return private.for_each('give_up_unreachable_account', array(
     select accounts.id::text from public.accounts
     where accounts.unreachable_since < now() - interval '14 days'
-      and accounts.status <> 'deletion_requested' and private.may_act(accounts)
+      and accounts.delete_at is null and private.may_act(accounts)
       and not private.has_other_way(accounts, 'email', false)
       and (private.obligations(accounts.id, null) = '{}' or not exists (
         select from private.alarms
@@ -31387,9 +31433,8 @@ values
   ('account_status', 'active', 'نشط', 'Active', 1),
   ('account_status', 'suspended', 'موقوف', 'Suspended', 2),
   ('account_status', 'banned', 'محظور', 'Banned', 3),
-  ('account_status', 'deletion_requested', 'بانتظار الحذف', 'To be deleted', 4),
-  ('account_status', 'deleted', 'محذوف', 'Deleted', 5),
-  ('account_status', 'awaiting_otp', 'بانتظار الرمز', 'Awaiting a code', 6),
+  ('account_status', 'deleted', 'محذوف', 'Deleted', 4),
+  ('account_status', 'awaiting_otp', 'بانتظار الرمز', 'Awaiting a code', 5),
   ('language', 'ar', 'العربية', 'Arabic', 1),
   ('language', 'en', 'الإنجليزية', 'English', 2),
   ('sign_in_provider', 'apple', 'أبل', 'Apple', 1),
