@@ -1,6 +1,5 @@
 /** Realtime's connection to the database: when it begins, when it ends, and what clients see of it. */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { hasStack } from '../../test/support/facade.ts'
 import { waitUntil } from '../../test/support/wait.ts'
@@ -15,7 +14,6 @@ describe.runIf(hasStack)('a connection to the database that has ended', () => {
     const { received, states } = await joined(own, topic)
     own.tenant.disconnect()
     await own.send(topic, 'm', { n: 1 })
-    await sleep(1000)
     expect([received, states, own.tenant.streaming]).toEqual([[], ['SUBSCRIBED'], false])
     await joined(own, newTopic())
     await waitUntil('it is heard again', () => own.tenant.streaming)

@@ -1,6 +1,5 @@
 /** The Realtime stand-in over HTTP. */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { projectUrl, publishableKey } from '../../test/support/client.ts'
 import { hasStack } from '../../test/support/facade.ts'
@@ -66,7 +65,7 @@ describe.runIf(hasStack)('broadcasting over HTTP', () => {
     await call('/broadcast', { messages: [{ ...message, private: false }] })
     await waitUntil('the messages arrive', () => raw.events(topic, 'broadcast').length === 4)
     await waitUntil('the public one too', () => open.events(topic, 'broadcast').length === 1)
-    await sleep(100)
+    for (const each of [raw, open]) await each.arrived()
     expect(raw.events(topic, 'broadcast').map(({ payload }: Json) => payload)).toEqual([
       { n: 4 },
       { n: 4, again: 1 },

@@ -25,8 +25,8 @@ export type RealtimeOptions = {
   connectionCheck: number
   /** How long a channel with replication_ready waits for the stream. */
   readyTimeout: number
-  /** An extra delay of each join. */
-  joinDelay: () => number
+  /** An extra delay of each join, or what it waits for. */
+  joinDelay: () => number | Promise<number>
 }
 
 export type Realtime = RealtimeOptions & {

@@ -68,7 +68,7 @@ export async function join(
     const text = 'Realtime was unable to connect to the project database'
     throw new JoinError('UnableToConnectToProject', text)
   }
-  await sleep(realtime.joinDelay())
+  await sleep(await realtime.joinDelay())
   const reads = request.private ? await readsOf(realtime, connection, request, identity) : []
   const channel = new Channel(realtime, connection, request, { identity, reads })
   try {

@@ -1,6 +1,5 @@
 /** The partitions of realtime.messages, which whoever joins first makes, for all: alone. */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { hasStack } from '../../test/support/facade.ts'
 import { waitUntil } from '../../test/support/wait.ts'
@@ -8,9 +7,17 @@ import { dropPartitions, startRealtime } from './support/client.ts'
 
 describe.runIf(hasStack)('a project where nobody has joined before, or for three days', () => {
   test('refuses the first join, and has partitions for the next', async () => {
-    const own = await startRealtime({ partitionDelay: 2000, failedJoinDelay: 100 })
-    own.tenant.disconnect()
-    await dropPartitions(own.database)
+    const own = await startRealtime()
+    const partitions = `select from pg_inherits where inhparent = 'realtime.messages'::regclass`
+    await waitUntil('it has made them', async () => (await own.query(partitions)).rowCount! > 0)
+    /** As before anybody has ever joined, until it is let go. */
+    const forget = async () => {
+      const letGo = own.tenant.holdPartitions()
+      own.tenant.disconnect()
+      await dropPartitions(own.database)
+      return letGo
+    }
+    let letGo = await forget()
     const [topic, sub] = [`room:${randomUUID()}`, randomUUID()]
     await own.member(topic, sub)
     const access_token = await own.token(sub)
@@ -20,22 +27,23 @@ describe.runIf(hasStack)('a project where nobody has joined before, or for three
       status: 'error',
       response: { reason: expect.stringMatching(/^MissingPartition: /) },
     })
+    letGo()
     await waitUntil('there are partitions', async () => (await join()).status === 'ok')
     await waitUntil('the stream is connected', () => own.tenant.streaming)
     await own.send(topic, 'm', { n: 1 })
     await waitUntil('the message arrives', () => raw.events(topic, 'broadcast').length === 1)
     raw.close()
 
-    // supabase-js joins again by itself. What an earlier connection still has to make is made by then.
-    own.tenant.disconnect()
-    await sleep(2500)
-    await dropPartitions(own.database)
+    // supabase-js joins again by itself.
+    letGo = await forget()
     const client = own.client(access_token)
     await client.realtime.setAuth()
     const states: string[] = []
     client.channel(topic, { config: { private: true } }).subscribe((state) => states.push(state))
-    await waitUntil('it has joined', () => states.at(-1) === 'SUBSCRIBED')
+    await waitUntil('it is refused', () => states.length > 0)
     expect(states[0]).toBe('CHANNEL_ERROR')
+    letGo()
+    await waitUntil('it has joined', () => states.at(-1) === 'SUBSCRIBED')
     await own.stop()
   })
 })

@@ -1,8 +1,7 @@
 /** The Realtime stand-in: who is there. */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { REALTIME_SUBSCRIBE_STATES } from '@supabase/supabase-js'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { hasStack } from '../../test/support/facade.ts'
 import {
   type Json,
@@ -113,6 +112,8 @@ describe.runIf(hasStack)('presence', () => {
   })
 
   test('of a whole project has a limit: 20 messages a second on the free plan', async () => {
+    // The clock of the rates stands still until the test moves it on.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
     const own = await startRealtime({ rates: true, rateInterval: 500 })
     const raws = await Promise.all([...Array(10).keys()].map(() => own.raw()))
     const presence = { enabled: true }
@@ -122,11 +123,12 @@ describe.runIf(hasStack)('presence', () => {
     // Each counts once for who sends it and once for everybody who sees it.
     for (const raw of raws) track(raw, 1)
     await waitUntil('all are seen', () => raws[0]!.events('crowd', 'presence_diff').length === 10)
-    await sleep(600)
+    vi.setSystemTime(Date.now() + 500)
     track(raws[0]!, 2)
     await raws[0]!.find('the end', ([, , , event]) => event === 'phx_close')
     expect(raws[0]!.events('crowd', 'system')[0].message)
       .toBe('Too many presence messages per second')
+    vi.useRealTimers()
     await own.stop()
   })
 })

@@ -3,8 +3,7 @@
  * project builds on it is tested with the areas; here it is the stand-in itself.
  */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { hasStack } from '../../test/support/facade.ts'
 import {
   joined,
@@ -49,15 +48,15 @@ describe.runIf(hasStack)('messages from the database', () => {
     await say(first, 1)
     await say(second, 2)
     await say(third, 3)
-    await sleep(300)
-    expect(received).toEqual([])
+    await realtime.send(topic, 'm', { n: 0 })
+    await waitUntil('what is committed comes', () => received.length === 1)
     await second!.query('commit')
     await third!.query('rollback')
     await first!.query('commit')
     for (const client of [first, second, third]) client!.release()
-    await waitUntil('both come', () => received.length === 2)
-    await sleep(200)
-    expect(payloads(received).map(({ n }) => n)).toEqual([2, 1])
+    await realtime.send(topic, 'm', { n: 4 })
+    await waitUntil('the last comes', () => payloads(received).some(({ n }) => n === 4))
+    expect(payloads(received).map(({ n }) => n)).toEqual([0, 2, 1, 4])
   })
 
   test('are complete while a client is joined, with any number of concurrent senders', async () => {
@@ -107,16 +106,17 @@ describe.runIf(hasStack)('messages from the database', () => {
     const topic = newTopic()
     const { received } = await joined(realtime, topic)
     const open: Json[] = []
-    const channel = realtime.client().channel(topic)
+    const channel = realtime.client().channel(topic, { config: { broadcast: { ack: true } } })
     channel.on('broadcast', { event: '*' }, (message) => open.push(message))
     expect(await subscribed(channel)).toMatchObject({ status: 'SUBSCRIBED' })
     await realtime.send(topic, 'm', { n: 1 }, false)
     await realtime.send(topic, 'm', { n: 2 }, true)
-    await channel.send({ type: 'broadcast', event: 'm', payload: { n: 3 } })
-    await waitUntil('each has its own', () => received.length > 0 && open.length > 0)
-    await sleep(100)
-    expect(payloads(received)).toMatchObject([{ n: 2 }])
-    expect(payloads(open)).toMatchObject([{ n: 1 }])
+    expect(await channel.send({ type: 'broadcast', event: 'm', payload: { n: 3 } })).toBe('ok')
+    await realtime.send(topic, 'm', { n: 4 }, false)
+    await realtime.send(topic, 'm', { n: 5 }, true)
+    await waitUntil('each has its own', () => received.length > 1 && open.length > 1)
+    expect(payloads(received)).toMatchObject([{ n: 2 }, { n: 5 }])
+    expect(payloads(open)).toMatchObject([{ n: 1 }, { n: 4 }])
   })
 
   test('carry bytes to clients of protocol 2.0.0', async () => {
@@ -159,14 +159,17 @@ describe.runIf(hasStack)('the stream from the database', () => {
   })
 
   test('is not waited for by a join; replication_ready reports it', async () => {
-    const own = await startRealtime({ readyTimeout: 1200 })
+    const own = await startRealtime()
     const topic = newTopic()
+    // The clock stands still until the test moves it on.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
     const letGo = own.tenant.holdStream()
     own.tenant.breakStream()
     await waitUntil('the stream is lost', () => !own.tenant.streaming)
     const asking = { broadcast: { replication_ready: true } }
     const [patient, silent, tired] = await Promise.all([own.raw(), own.raw(), own.raw()])
     expect(await tired!.join(topic, asking)).toMatchObject({ status: 'ok' })
+    vi.setSystemTime(Date.now() + 60_000)
     await tired!.find('the end', ([, , , event]) => event === 'phx_close')
     expect(tired!.events(topic, 'system')).toEqual([{
       extension: 'system',
@@ -190,6 +193,7 @@ describe.runIf(hasStack)('the stream from the database', () => {
       await waitUntil('the message arrives', () => raw.events(topic, 'broadcast').length === 1)
     }
     expect(silent!.events(topic, 'system')).toEqual([])
+    vi.useRealTimers()
     await own.stop()
   })
 

@@ -22,6 +22,7 @@ export function openTenant(
   let session: AbortController | undefined
   let stream: Stream | undefined
   let held = Promise.resolve()
+  let partitionsHeld = Promise.resolve()
 
   async function listen(session: AbortController) {
     let last = delays.min
@@ -53,7 +54,8 @@ export function openTenant(
       if (session) return true
       if (!await authorization.answers()) return false
       if (session) return true
-      setTimeout(authorization.ensurePartitions, partitionDelay).unref()
+      const ensure = () => void partitionsHeld.then(authorization.ensurePartitions)
+      setTimeout(ensure, partitionDelay).unref()
       void listen(session = new AbortController())
       return true
     },
@@ -72,6 +74,12 @@ export function openTenant(
     holdStream(): () => void {
       let release!: () => void
       held = new Promise((resolve) => (release = resolve))
+      return release
+    },
+    /** For tests: makes no partitions until the returned function is called. */
+    holdPartitions(): () => void {
+      let release!: () => void
+      partitionsHeld = new Promise((resolve) => (release = resolve))
       return release
     },
   }

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { hasStack } from '../../test/support/facade.ts'
 import {
   type Json,
@@ -20,9 +19,12 @@ beforeAll(async () => {
   if (hasStack) realtime = await startRealtime()
 })
 afterAll(() => realtime?.stop())
+afterEach(() => void vi.useRealTimers())
 
-/** With the limits of its plan, counted ten times as often as on the platform. */
-const hurried = { rates: true, rateInterval: 500 }
+const interval = 5000
+/** The intervals of the rates follow this clock, which stands still until the test moves it on. */
+const stopClock = () => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+const nextInterval = () => vi.setSystemTime(Date.now() + interval)
 
 const newTopic = () => `room:${randomUUID()}`
 
@@ -108,7 +110,8 @@ describe.runIf(hasStack)('a connection', () => {
     expect(await raw.answerTo(leave)).toEqual({ status: 'ok', response: {} })
     await raw.find('the end', (frame) => frame[3] === 'phx_close' && frame[0] === '2')
     await realtime.send(topic, 'm', {}, false)
-    await sleep(100)
+    await realtime.taken()
+    await raw.arrived()
     expect(raw.frames.slice(5)).toEqual([
       ['2', leave, wire, 'phx_reply', { status: 'ok', response: {} }],
       ['2', '2', wire, 'phx_close', {}],
@@ -130,24 +133,30 @@ describe.runIf(hasStack)('a connection', () => {
   })
 
   test('delivers and answers nothing while a join is being refused', async () => {
-    const raw = await realtime.raw()
+    let joins = 0
+    let refuse!: (delay: number) => void
+    const refusal = new Promise<number>((resolve) => (refuse = resolve))
+    const own = await startRealtime({
+      joinDelay: () => ++joins < 2 ? 0 : refusal,
+    })
+    const raw = await own.raw()
     const topic = newTopic()
-    const refused = newTopic()
     await raw.join(topic)
-    const reply = raw.send(`realtime:${refused}`, 'phx_join', { config: { private: true } }, '2')
+    const reply = raw.send(`realtime:${newTopic()}`, 'phx_join', { config: { private: true } }, '2')
     const beat = raw.send('phoenix', 'heartbeat', {}, null)
-    // The join is being refused by now, for 5 s; what comes on another way might overtake it.
-    await sleep(500)
-    await realtime.send(topic, 'm', { n: 1 }, false)
-    await sleep(3500)
+    await waitUntil('the join is being looked at', () => joins === 2)
+    await own.send(topic, 'm', { n: 1 }, false)
+    await own.taken()
+    await raw.arrived()
     expect(raw.frames).toHaveLength(1)
-    await raw.answerTo(beat)
+    refuse(0)
     await waitUntil('all are delivered', () => raw.frames.length === 4)
     // As they arrived.
     const [answer, heartbeat, broadcast] = raw.frames.slice(1)
     expect([answer[1], heartbeat[1]]).toEqual([reply, beat])
     expect(readBroadcast(broadcast)).toMatchObject({ kind: 4, event: 'm', json: true })
     raw.close()
+    await own.stop()
   })
 
   test('uses protocol 1.0.0 if no version is given', async () => {
@@ -333,34 +342,40 @@ describe.runIf(hasStack)('limits', () => {
   })
 
   test('allow 100 joins a second, checked per interval; then the connection ends', async () => {
-    const own = await startRealtime({ ...hurried, failedJoinDelay: 100 })
+    stopClock()
+    const own = await startRealtime({ rates: true, rateInterval: interval })
     const raw = await own.raw()
-    const answers = (status: string) =>
-      raw.frames.filter((frame) => frame[3] === 'phx_reply' && frame[4].status === status)
-    let joins = 0
-    while (!answers('error').length) {
-      // Several at a time, for a machine where one after another are too few a second.
-      for (let n = 0; n < 20; n++) raw.send('realtime:often', 'phx_join', {}, String(joins++))
-      const answered = () => answers('ok').length === joins || answers('error').length > 0
-      await waitUntil('they are answered', answered)
-    }
-    const [, , , , { response }] = answers('error')[0]
+    // After a quiet time a step may have a sixth of what a minute would carry.
+    const most = 2 * 100 * interval / 1000
+    for (let n = 0; n < most; n++) raw.send('realtime:often', 'phx_join', {}, String(n))
+    const answered = () => raw.frames.filter((frame) => frame[3] === 'phx_reply')
+    await waitUntil('they are answered', () => answered().length === most)
+    expect(answered().every((frame) => frame[4].status === 'ok')).toBe(true)
+    expect((await raw.join('late')).status).toBe('ok')
+    nextInterval()
+    const { response } = await raw.join('too late')
     expect(response.reason).toMatch(/^ClientJoinRateLimitReached: /)
-    // After a quiet time a step may have a tenth of what a minute would carry.
-    expect(answers('ok').length).toBeGreaterThan(98)
     expect(await raw.closed).toBe(1001)
     await expect(own.raw()).rejects.toThrow('429')
     await own.stop()
   })
 
   test('above 100 events a second close channels, drop messages of the database, and answer 429 over HTTP', async () => {
-    const own = await startRealtime(hurried)
+    stopClock()
+    const own = await startRealtime({ rates: true, rateInterval: interval })
     const [raw, idle] = await Promise.all([own.raw(), own.raw()])
     await raw.join('crowd', { broadcast: { self: true } })
     await idle.join('idle')
-    const closed = () => raw.frames.some((frame) => frame[3] === 'phx_close')
-    for (; !closed(); await sleep(3)) raw.socket.send(push('crowd', 'm', '{}'))
+    const heard = () => raw.frames.filter(Buffer.isBuffer).length
+    // Each counts when it is sent and for everybody who hears it.
+    const most = 100 * interval / 1000
+    for (let n = 0; n < most; n++) raw.socket.send(push('crowd', 'm', '{}'))
+    await waitUntil('all are heard', () => heard() === most)
+    nextInterval()
+    raw.socket.send(push('crowd', 'm', '{}'))
+    await raw.find('the end', (frame) => frame[3] === 'phx_close')
     await own.send('idle', 'm', { n: 1 }, false)
+    await own.taken()
     const response = await fetch(`${own.url}/realtime/v1/api/broadcast`, {
       method: 'POST',
       headers: { apikey: own.publishableKey, 'content-type': 'application/json' },
@@ -368,17 +383,11 @@ describe.runIf(hasStack)('limits', () => {
     })
     expect([response.status, await response.json()]).toEqual([429, { message: expect.any(String) }])
     expect(raw.events('crowd', 'system')[0].message).toBe('Too many messages per second')
-    // Each counts when it is sent and for everybody who hears it.
-    const heard = raw.frames.filter(Buffer.isBuffer).length
-    expect(heard).toBeGreaterThan(49)
     // Later it goes on, and what was dropped does not come any more.
-    await waitUntil('messages arrive again', async () => {
-      await own.send('idle', 'm', { n: 2 }, false)
-      await sleep(100)
-      return idle.events('idle', 'broadcast').length > 0
-    })
-    const numbers = idle.events('idle', 'broadcast').map(({ payload }: Json) => payload.n)
-    expect(new Set(numbers)).toEqual(new Set([2]))
+    nextInterval()
+    await own.send('idle', 'm', { n: 2 }, false)
+    await waitUntil('messages arrive again', () => idle.events('idle', 'broadcast').length > 0)
+    expect(idle.events('idle', 'broadcast').map(({ payload }: Json) => payload.n)).toEqual([2])
     await own.stop()
   })
 })

@@ -115,7 +115,7 @@ export async function startRealtime(
   const platform = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
   await platform.connect()
   await platform.query(`create database ${name}`)
-  const database = new pg.Pool({ connectionString: urlOf('supabase_admin'), max: 3 })
+  const database = new pg.Pool({ connectionString: urlOf('supabase_admin'), max: 5 })
   database.on('error', () => {})
   await database.query(schema)
 
@@ -125,10 +125,18 @@ export async function startRealtime(
   }, {
     privateOnly: false,
     reconnectDelays: { min: 100, max: 100 },
+    failedJoinDelay: 100,
     ...options,
   })
   const { publishableKey, secretKey } = stack.secrets
   const clients: SupabaseClient[] = []
+  const send = (topic: string, event: string, payload: Json, isPrivate = true) =>
+    database.query('select realtime.send($1::jsonb, $2, $3, $4)', [
+      JSON.stringify(payload),
+      event,
+      topic,
+      isPrivate,
+    ])
 
   return {
     url,
@@ -162,13 +170,20 @@ export async function startRealtime(
         presence,
       ])
     },
-    send: (topic: string, event: string, payload: Json, isPrivate = true) =>
-      database.query('select realtime.send($1::jsonb, $2, $3, $4)', [
-        JSON.stringify(payload),
-        event,
-        topic,
-        isPrivate,
-      ]),
+    send,
+    /** Waits until Realtime has taken all that the database has sent by now, whoever heard it. */
+    taken: async () => {
+      const { rows: [{ lsn }] } = await database.query('select pg_current_wal_insert_lsn() as lsn')
+      await send(randomUUID(), 'later', {})
+      await waitUntil('it is taken', async () => {
+        const { rows: [slot] } = await database.query(
+          `select bool_and(confirmed_flush_lsn > $1) as taken from pg_replication_slots
+           where database = current_database()`,
+          [lsn],
+        )
+        return slot.taken
+      })
+    },
     /** supabase-js as in an app. */
     client: (token?: string, options: Json = {}): SupabaseClient => {
       const client = createClient(url, publishableKey, {
@@ -216,6 +231,11 @@ export async function openRaw(url: string) {
   }
   const answerTo = async (ref: string) =>
     (await find(`the answer to ${ref}`, (frame) => frame[1] === ref))[4]
+  /** Waits until what the server has written to this socket by now is here: pongs come in their order. */
+  const arrived = async () => {
+    socket.ping()
+    await once(socket, 'pong')
+  }
   return {
     socket,
     frames,
@@ -223,6 +243,7 @@ export async function openRaw(url: string) {
     send,
     find,
     answerTo,
+    arrived,
     join: (topic: string, config: Json = {}, more: Json = {}, joinRef = '1') =>
       answerTo(send(`realtime:${topic}`, 'phx_join', { config, ...more }, joinRef)),
     /** The payloads of received events of a topic, binary JSON broadcasts included. */
@@ -271,6 +292,9 @@ export function subscribed(channel: { subscribe: Json }, timeout?: number) {
 export const sendToken = (channel: Json, access_token: string) =>
   channel.channelAdapter.push('access_token', { access_token })
 
+/** What supabase-js waits for an answer: longer than the slowest machine takes. */
+const answerTime = 240_000
+
 /** A member who has joined a topic with supabase-js; `received` collects the messages. */
 export async function joined(
   realtime: TestRealtime,
@@ -280,7 +304,7 @@ export async function joined(
   const sub = randomUUID()
   await realtime.member(topic, sub, rights)
   const token = await realtime.token(sub)
-  const client = realtime.client(token, { timeout: 1500, ...(vsn && { vsn }) })
+  const client = realtime.client(token, { timeout: answerTime, ...(vsn && { vsn }) })
   await client.realtime.setAuth()
   const channel = client.channel(topic, { config: { private: true, ...config } })
   const received: Json[] = []
