@@ -3,7 +3,12 @@ import { flushCompileCache } from 'node:module'
 import { serveChat } from '../../functions/chat/server/node-server.ts'
 import { endWithSupervisor, readyLine } from '../processes/lifecycle.ts'
 
-const server = await serveChat({ hostname: '127.0.0.1', port: Number(process.argv[2]) })
+const [, , port, changed = '{}'] = process.argv
+const server = await serveChat({
+  hostname: '127.0.0.1',
+  port: Number(port),
+  changed: JSON.parse(changed),
+})
 endWithSupervisor(server.stop)
 console.error(readyLine)
 // Now, so that the next process has the cache even if this one is killed.

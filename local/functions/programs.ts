@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Times } from '../../functions/chat/server/times.ts'
 import type { Program } from '../processes/launch.ts'
 import { denoBinary, denoPackages } from '../config/packages.ts'
 import { root } from '../config/settings.ts'
@@ -27,15 +28,19 @@ export function workerProgram(
   return denoProgram(stack, './main.ts', options, { name: 'functions', settings })
 }
 
-/** A process of the chat gateway. */
+/** A process of the chat gateway, with other times than the usual ones where a test wants them. */
 export function chatProgram(
   { dataDir }: Stack,
-  { name, port, settings }: Omit<Options, 'functions'>,
+  { name, port, settings, times = {} }: Omit<Options, 'functions'> & { times?: Partial<Times> },
 ): Program {
   return {
     name,
     command: process.execPath,
-    args: [fileURLToPath(new URL('./chat.ts', import.meta.url)), String(port)],
+    args: [
+      fileURLToPath(new URL('./chat.ts', import.meta.url)),
+      String(port),
+      JSON.stringify(times),
+    ],
     env: {
       PATH: process.env.PATH,
       HOME: dataDir,

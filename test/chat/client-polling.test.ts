@@ -1,8 +1,8 @@
 // The client module when Realtime delivers nothing: it polls.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@supabase/supabase-js'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createChat, realtime as realtimeLink, type Supabase } from '../../client/src/chat/index.ts'
+import { lookTimes } from '../../client/src/chat/look.ts'
 import { createClient as createApp } from '../../client/src/index.ts'
 import type { ConversationUpdated, Message } from '../../functions/chat/protocol.ts'
 import { baseUrl, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
@@ -36,8 +36,9 @@ describe('the client module over Realtime', () => {
   }
 
   /** A chat client, with what it showed and what it requested. */
-  function app(person: Person, visible: () => boolean) {
+  function app(person: Person) {
     const requests: string[] = []
+    const shown = { visible: true, looked: 0 }
     const client = createApp({
       url: projectUrl,
       accessToken: () => person.accessToken,
@@ -46,34 +47,38 @@ describe('the client module over Realtime', () => {
         return fetch(input, init)
       },
     })
+    // It is asked when a look is due.
+    const visible = () => {
+      shown.looked++
+      return shown.visible
+    }
     const chat = createChat(client, { link: realtimeLink(deaf(person), { visible }) })
     toEnd.push(() => chat.close())
     const messages: Message[] = []
     const updates: ConversationUpdated[] = []
     chat.on('new_message', ({ message }) => messages.push(message))
     chat.on('conversation_updated', (update) => updates.push(update))
-    return { chat, messages, updates, requests }
+    return { chat, shown, messages, updates, requests }
   }
 
   test(
     'polls while the app is open: one request when nothing was missed',
     async () => {
+      lookTimes.whole = 1000
       const { a, b, conversationId } = await startConversation()
       const [c, d] = await Promise.all([signUp(), signUp()])
       const [other, read] = [await conversationBetween(c, b), await conversationBetween(d, b)]
       const quiet = await conversationBetween(await signUp(), b)
       await sendMessageAs(d, read)
-      let visible = true
-      const { chat, messages, updates, requests } = app(b, () => visible)
+      const { chat, shown, messages, updates, requests } = app(b)
       await chat.join(conversationId)
-      await sleep(1000)
       await b.post(`/conversations/${read}/read`)
       await b.patch(`/conversations/${quiet}`, { muted: true, archived: true, upToSeq: 0 })
       for (const body of ['1', '2']) await sendMessageAs(a, conversationId, body)
       await sendMessageAs(c, other)
       const updated = (id: string, unread: number) =>
         updates.some((update) => update.conversationId === id && update.unread === unread)
-      await waitUntil('the messages are shown', () => messages.length === 2, 40_000)
+      await waitUntil('the messages are shown', () => messages.length === 2)
       expect(messages.map(({ seq }) => seq)).toEqual([1, 2])
       await waitUntil(
         'all changes have arrived',
@@ -82,14 +87,23 @@ describe('the client module over Realtime', () => {
           updates.some((update) => update.conversationId === quiet && update.archived),
       )
       // Nothing new: one more request for the joined conversation, which is not the newest.
-      requests.splice(0)
-      await waitUntil('it polls again', () => requests.length === 2, 40_000)
-      expect(requests).toEqual(['/conversations?limit=1', `/conversations/${conversationId}`])
-      visible = false
-      await sleep(26_000)
-      expect(requests).toHaveLength(2)
-      visible = true
-      await waitUntil('it polls at once when the app is back', () => requests.length > 2, 2000)
+      const look = ['/conversations?limit=1', `/conversations/${conversationId}`]
+      const twice = [...look, ...look].join()
+      await waitUntil('two polls ask for no more', () => requests.slice(-4).join() === twice)
+      shown.visible = false
+      /** Several looks are due. */
+      const whenDue = async () => {
+        const { looked } = shown
+        await waitUntil('looks are due', () => shown.looked > looked + 2)
+      }
+      await waitUntil('it polls no more', async () => {
+        const { length } = requests
+        await whenDue()
+        return requests.length === length
+      })
+      const { length } = requests
+      shown.visible = true
+      await waitUntil('it polls again when the app is back', () => requests.length > length)
       // Of an old one nothing but changedAt tells.
       await b.patch(`/conversations/${quiet}`, { archived: false })
       await waitUntil(
@@ -98,9 +112,7 @@ describe('the client module over Realtime', () => {
           updates.some(({ conversationId: id, archived, muted }) =>
             id === quiet && !archived && muted
           ),
-        40_000,
       )
     },
-    190_000,
   )
 })

@@ -1,19 +1,22 @@
 // The client module when Realtime's connection to the database has ended while its sockets stay: nothing
 // comes, nobody is told, and only a join wakes it.
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@supabase/supabase-js'
-import { afterEach, expect } from 'vitest'
+import { afterEach, beforeEach, expect } from 'vitest'
 import { startOtherRealtime } from '../../local/realtime/support/client.ts'
 import { FollowedChannel, type Supabase } from '../../client/src/chat/channel.ts'
 import { createChat, realtime as realtimeLink } from '../../client/src/chat/index.ts'
+import { lookTimes } from '../../client/src/chat/look.ts'
 import { createClient as createApp } from '../../client/src/index.ts'
 import { type Person, publishableKey, signUp } from '../support/client.ts'
 import { postMessage, startConversation } from '../support/conversations.ts'
 import { testLocally } from '../support/facade.ts'
-import { waitUntil } from '../support/wait.ts'
+import { pause, waitUntil } from '../support/wait.ts'
 
 const toEnd: (() => unknown)[] = []
+/** So seldom that it does not happen in a test. */
+const never = 3_600_000
+beforeEach(() => void Object.assign(lookTimes, { whole: never, broken: 3000, eventLate: 2000 }))
 afterEach(async () => {
   for (const end of toEnd.splice(0).reverse()) await end()
 })
@@ -39,18 +42,26 @@ function connected(person: Person, { url }: OtherRealtime) {
   return { supabase, sockets, accessToken }
 }
 
-/** A chat client on it, with what it showed. */
-function app(person: Person, realtime: OtherRealtime, visible: () => boolean) {
+/** A chat client on it, with what it showed, and how often it has looked for what it missed. */
+function app(person: Person, realtime: OtherRealtime) {
   const { supabase, sockets, accessToken } = connected(person, realtime)
-  const chat = createChat(createApp({ url: realtime.url, accessToken }), {
-    link: realtimeLink(supabase, { visible }),
+  let looks = 0
+  const client = createApp({
+    url: realtime.url,
+    accessToken,
+    fetch: async (input, init) => {
+      const answer = await fetch(input, init)
+      if (String(input).includes('/conversations?')) looks++
+      return answer
+    },
   })
+  const chat = createChat(client, { link: realtimeLink(supabase) })
   toEnd.push(() => chat.close())
   const shown: string[] = []
   chat.on('new_message', ({ message }) => shown.push(message.body))
   const errors: string[] = []
   chat.on('error', ({ code }) => errors.push(code))
-  return { chat, supabase, sockets, shown, errors }
+  return { chat, supabase, sockets, shown, errors, looks: () => looks }
 }
 
 testLocally('after one late message the others come live again', async () => {
@@ -58,8 +69,7 @@ testLocally('after one late message the others come live again', async () => {
   const realtime = await startOtherRealtime({ joinDelay: () => (joins++, 0) })
   toEnd.push(realtime.stop)
   const { a, b, conversationId } = await startConversation()
-  let visible = true
-  const { chat, supabase, shown, errors } = app(b, realtime, () => visible)
+  const { chat, supabase, shown, errors, looks } = app(b, realtime)
   await chat.join(conversationId)
   await waitUntil(
     'both channels are joined',
@@ -71,18 +81,24 @@ testLocally('after one late message the others come live again', async () => {
 
   realtime.tenant.disconnect()
   await postMessage(a, conversationId, '2')
-  await sleep(1000)
   expect([shown, realtime.tenant.streaming]).toEqual([['1'], false])
+  lookTimes.whole = 1000
   await waitUntil('a look finds it', () => shown.length === 2)
   await waitUntil('the channel is joined anew', () => realtime.tenant.streaming)
   await waitUntil('there is one of each', () => supabase.getChannels().length === 2)
 
-  // No look from here on: what is shown came live.
-  visible = false
-  await sleep(3000)
-  for (const body of ['3', '4']) await postMessage(a, conversationId, body)
-  await waitUntil('they are shown', () => shown.length === 4)
-  expect([shown, errors, joins]).toEqual([['1', '2', '3', '4'], [], 3])
+  // From here on it looks only when a channel is joined: what is shown without a look came live.
+  lookTimes.whole = never
+  const sent = ['1', '2']
+  await waitUntil('one comes live', async () => {
+    const before = looks()
+    const body = String(sent.length + 1)
+    sent.push(body)
+    await postMessage(a, conversationId, body)
+    await waitUntil('it is shown', () => shown.includes(body))
+    return looks() === before
+  })
+  expect([shown, errors, joins]).toEqual([sent, [], 3])
 })
 
 testLocally(
@@ -104,41 +120,47 @@ testLocally(
       interrupted: () => happened.push('interrupted'),
     })
     followed.follow((await person.get('/auth/me')).body.realtimeTopic)
-    await waitUntil('Realtime has taken it', () => realtime.channels() === 1)
-    await sleep(500)
+    const isJoined = () => supabase.getChannels()[0]?.state === 'joined'
+    await waitUntil('Realtime has taken it', isJoined)
     realtime.disconnectAll()
     await waitUntil('it is lost', () => happened.length > 0)
-    await waitUntil('Realtime has it again', () => realtime.channels() === 1)
+    await waitUntil('Realtime has it again', isJoined)
     expect(happened).toEqual(['interrupted'])
     letGo()
     await waitUntil('it is heard', () => happened.includes('joined'))
     followed.stop()
   },
-  120_000,
 )
 
 testLocally('what was sent before a channel was joined is no reason to join it anew', async () => {
   let joins = 0
-  let delay = 0
+  let delay: number | Promise<number> = 0
+  let goOn!: (delay: number) => void
   const realtime = await startOtherRealtime({ joinDelay: () => (joins++, delay) })
   toEnd.push(realtime.stop)
   const { a, b, conversationId } = await startConversation()
-  const { chat, supabase, sockets, shown } = app(b, realtime, () => true)
+  const { chat, supabase, sockets, shown, looks } = app(b, realtime)
   await chat.join(conversationId)
   await postMessage(a, conversationId, '1')
   await waitUntil('it is shown', () => shown.length === 1)
   const before = joins
   // The connection breaks, and what is sent meanwhile is found by the look after the next join: the one
   // before it comes at once.
-  delay = 3000
+  Object.assign(lookTimes, { broken: never, eventLate: 100 })
+  delay = new Promise((resolve) => (goOn = resolve))
   const [channel] = supabase.getChannels()
+  const looked = looks()
   sockets.at(-1)!.close(4000)
-  await waitUntil('it has noticed', () => channel!.state !== 'joined')
-  await sleep(1500)
+  await waitUntil(
+    'it has noticed, and looked',
+    () => channel!.state !== 'joined' && looks() > looked,
+  )
   await postMessage(a, conversationId, '2')
+  await waitUntil('it joins', () => joins > before)
+  goOn(0)
   await waitUntil('it is shown', () => shown.length === 2)
-  await waitUntil('it is joined again', () => channel!.state === 'joined')
-  await sleep(4000)
+  await waitUntil('it is joined again', () => channel!.state === 'joined' && joins === before + 2)
+  await pause(10 * lookTimes.eventLate, 'time is the subject')
   expect(joins).toBe(before + 2)
   await postMessage(a, conversationId, '3')
   await waitUntil('it is shown', () => shown.length === 3)

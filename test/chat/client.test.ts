@@ -2,9 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@supabase/supabase-js'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Chat, createChat, gateway, type Link, realtime } from '../../client/src/chat/index.ts'
 import { createClient as createApp } from '../../client/src/index.ts'
 import { MessageFeed, type Page } from '../../functions/chat/message-feed.ts'
@@ -12,8 +11,13 @@ import type { ConversationUpdated, Message } from '../../functions/chat/protocol
 import { chatUrl, upTo } from '../support/chat-socket.ts'
 import { type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
 import { startGateway } from '../support/own-gateway.ts'
-import { waitUntil } from '../support/wait.ts'
-import { sendMessageAs, startConversation, wholeHistory } from '../support/conversations.ts'
+import { pause, waitUntil } from '../support/wait.ts'
+import {
+  conversationBetween,
+  sendMessageAs,
+  startConversation,
+  wholeHistory,
+} from '../support/conversations.ts'
 import { testLocally } from '../support/facade.ts'
 
 const open: { close: () => unknown }[] = []
@@ -120,9 +124,16 @@ describe.each(Object.keys(links))('over %s', (way) => {
     const updates = [...right.shown.updates]
     expect(new Set(updates.map(({ lastMessage }) => lastMessage?.seq))).toEqual(new Set([1]))
     await left.chat.send({ conversationId, body: 'بعد' })
-    await sleep(700)
+    // What happens after that comes, on the same way.
+    const other = await signUp()
+    const later = await conversationBetween(other, b)
+    await sendMessageAs(other, later)
+    await waitUntil(
+      'the next is told',
+      () => right.shown.updates.at(-1)?.conversationId === later,
+    )
     expect(shown(right)).toBe(1)
-    expect(right.shown.updates).toEqual(updates)
+    expect(right.shown.updates.filter(({ conversationId: id }) => id !== later)).toEqual(updates)
     await right.chat.join(conversationId, { afterSeq: 1 })
     await waitUntil('after joining again it is there', () => shown(right) === 2)
   })
@@ -159,8 +170,8 @@ testLocally(
     await here.chat.send({ conversationId, body: '1' })
     await first.kill()
     const sent = upTo(5).map((i) => here.chat.send({ conversationId, body: String(i + 1) }))
-    await sleep(300)
-    const second = await startGateway({}, first.port)
+    await pause(300, 'any moment is right')
+    const second = await startGateway({}, { port: first.port })
     expect((await Promise.all(sent)).map(({ seq }) => seq)).toEqual([2, 3, 4, 5, 6])
     await waitUntil(
       'both show all',
@@ -207,6 +218,11 @@ test('resends under the same id until answered, and respects Retry-After', async
 })
 
 describe('a feed', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+  afterEach(() => void vi.useRealTimers())
+  /** Longer than a feed waits for anything. */
+  const later = () => vi.advanceTimersByTimeAsync(60_000)
+
   const message = (seq: number) => ({ seq }) as Message
 
   function feed(stored: () => number, look = async () => {}) {
@@ -224,14 +240,15 @@ describe('a feed', () => {
 
   test('delivers each message once, in order, whatever is duplicated, late or lost', async () => {
     let stored = 5
-    const { feed: one, delivered } = feed(() => stored, () => sleep(5))
+    const { feed: one, delivered } = feed(() => stored)
     for (const seq of [1, 2, 3, 3, 2]) one.take(message(seq))
     expect(delivered).toEqual([3])
     one.take(message(5))
     one.take(message(4))
     stored = 12
     one.take(message(12))
-    await waitUntil('the gaps are filled', () => delivered.length === 10)
+    await later()
+    expect(delivered).toHaveLength(10)
     for (const seq of [12, 11, 3]) one.take(message(seq))
     one.take(message(13))
     expect(delivered).toEqual(upTo(13).slice(2))
@@ -249,21 +266,24 @@ describe('a feed', () => {
     one.reaches(8)
     one.take(message(7))
     expect(delivered).toEqual(upTo(8).slice(2))
-    await sleep(200)
+    await later()
     expect(requests).toBe(0)
   })
 
   test('what comes while the history is read needs no second look', async () => {
     let requests = 0
+    let answer!: () => void
+    const answered = new Promise<void>((resolve) => (answer = resolve))
     const { feed: one, delivered } = feed(() => 4, () => {
       requests++
-      return sleep(30)
+      return answered
     })
     const filled = one.fill()
     for (const seq of [6, 5, 4]) one.take(message(seq))
+    answer()
     await filled
     expect(delivered).toEqual([3, 4, 5, 6])
-    await sleep(200)
+    await later()
     expect(requests).toBe(1)
   })
 
@@ -274,7 +294,7 @@ describe('a feed', () => {
       return Promise.resolve()
     })
     one.reaches(9)
-    await sleep(400)
+    await later()
     expect([requests, delivered]).toEqual([1, [3]])
   })
 
@@ -285,19 +305,24 @@ describe('a feed', () => {
       return Promise.resolve()
     })
     one.take(message(6))
-    await waitUntil('it failed', () => errors.length === 1)
+    await later()
+    expect(errors).toHaveLength(1)
     down = false
     one.reaches(6)
-    await waitUntil('it is there', () => delivered.length === 4)
+    await later()
     expect(delivered).toEqual([3, 4, 5, 6])
   })
 
   test('stopping stops, even in the middle of a request', async () => {
-    const { feed: one, delivered } = feed(() => 9, () => sleep(20))
-    void one.fill()
+    let answer!: () => void
+    const answered = new Promise<void>((resolve) => (answer = resolve))
+    const { feed: one, delivered } = feed(() => 9, () => answered)
+    const filled = one.fill()
     one.stop()
     one.take(message(3))
-    await sleep(60)
+    answer()
+    await filled
+    await later()
     expect(delivered).toEqual([])
   })
 })

@@ -1,5 +1,4 @@
 // Chat while parts of the service are killed: acknowledged messages are there once, in one order.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Chat, createChat, gateway } from '../../client/src/chat/index.ts'
 import { createClient } from '../../client/src/index.ts'
@@ -9,9 +8,11 @@ import { database, type Person, projectUrl } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
 import { type OwnGateway, startGateway } from '../support/own-gateway.ts'
 import { crash, crashDatabase } from '../support/crash.ts'
-import { waitUntil } from '../support/wait.ts'
+import { expectWithin } from '../support/promised-times.ts'
+import { pause, waitUntil } from '../support/wait.ts'
 import { type Conversation, startConversation, wholeHistory } from '../support/conversations.ts'
 
+const never = 3_600_000
 const clients: Chat[] = []
 const gateways: OwnGateway[] = []
 afterEach(async () => {
@@ -69,7 +70,7 @@ describe.runIf(hasStack)('chat survives', () => {
       for (const part of [150, 400, 700]) {
         await waitUntil(`${part} are sent`, () => left.shown.length > part)
         await current.kill()
-        current = await startGateway({}, second.port)
+        current = await startGateway({}, { port: second.port })
       }
       gateways.push(current)
       await talk
@@ -90,19 +91,19 @@ describe.runIf(hasStack)('chat survives', () => {
     const talks = apps.flat().map(async ({ say }, who) => {
       for (let i = 0; !over; i++) {
         await say(`${who} ${i}`)
-        await sleep(300 + Math.random() * 200)
+        await pause(300 + Math.random() * 200, 'any moment is right')
       }
     })
     for (let i = 0; i < 20; i++) {
-      await sleep(200 + Math.random() * 600)
+      await pause(200 + Math.random() * 600, 'any moment is right')
       await crash('local/functions/chat.ts')
     }
     const before = apps.flat().map(({ acknowledged }) => acknowledged.length)
-    await waitUntil(
+    const took = await waitUntil(
       'all are back',
       () => apps.flat().every(({ acknowledged }, i) => acknowledged.length > before[i]!),
-      10_000,
     )
+    expectWithin('nothing hangs', took)
     over = true
     await Promise.all(talks)
     for (const [i, both] of apps.entries()) {
@@ -113,27 +114,29 @@ describe.runIf(hasStack)('chat survives', () => {
 
   test('when Realtime is killed, joined sockets stay and miss nothing', async () => {
     const { a, b, conversationId } = await startConversation()
-    const [left, right] = [await ChatSocket.connect(a), await ChatSocket.connect(b)]
+    // It looks for nothing by itself: what comes is heard, or fetched when it hears again.
+    const own = await startGateway({}, { times: { accessEvery: never, updatesEvery: never } })
+    gateways.push(own)
+    const [left, right] = [
+      await ChatSocket.connect(a, own.url),
+      await ChatSocket.connect(b, own.url),
+    ]
     await right.join(conversationId)
     for (const i of upTo(5)) await left.sendMessage(conversationId, String(i))
     await waitUntil('they come', () => right.messages().length === 5)
     const killed = crash('local/realtime/main.ts')
     for (const i of upTo(20)) {
       await left.sendMessage(conversationId, `في الأثناء ${i}`)
-      await sleep(50)
+      await pause(50, 'any moment is right')
     }
     await killed
     await waitUntil('nothing is missing', () => right.messages().length === 25)
     expect(right.messages().map(({ seq }) => seq)).toEqual(upTo(25))
     // And it is live again, not only looked up.
-    await waitUntil('events arrive at once again', async () => {
-      const count = right.messages().length
-      await left.sendMessage(conversationId, 'حيّ')
-      await sleep(250)
-      return right.messages().length === count + 1
-    })
+    await left.sendMessage(conversationId, 'حيّ')
+    await waitUntil('events arrive again', () => right.messages().length === 26)
     expect(right.closed).toBeUndefined()
-    expect(new Set(right.messages().map(({ seq }) => seq)).size).toBe(right.messages().length)
+    expect(right.messages().map(({ seq }) => seq)).toEqual(upTo(26))
     left.close()
     right.close()
   })
@@ -147,7 +150,7 @@ describe.runIf(hasStack)('chat survives', () => {
       for (let i = 0; !over; i++) await say(`${who} ${i}`)
     }))
     for (let i = 0; i < 3; i++) {
-      await sleep(1000 + Math.random() * 1000)
+      await pause(1000 + Math.random() * 1000, 'any moment is right')
       await crashDatabase()
     }
     const before = left.acknowledged.length

@@ -1,5 +1,5 @@
 /** Thousands of sockets at the chat gateway, for CHAT-10. Needs the embedded stack's own key. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause } from '../support/wait.ts'
 import { ChatSocket, upTo } from '../support/chat-socket.ts'
 import { caller, database, type Guest, signUp } from '../support/client.ts'
 import { RawSocket, upgradeHead } from '../support/raw-socket.ts'
@@ -53,7 +53,7 @@ function openSlowly(url: string): RawSocket {
   void (async () => {
     for (const byte of upgradeHead(new URL(url).pathname)) {
       raw.write(Buffer.from(byte))
-      await sleep(1000)
+      await pause(1000, 'time is the subject')
       if (raw.ended) return
     }
   })()

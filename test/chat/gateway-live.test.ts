@@ -1,11 +1,10 @@
 // Who is there and who is typing, by the gateway: to clients of it, and to those of Realtime.
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@supabase/supabase-js'
 import { afterEach, expect, test } from 'vitest'
 import { createChat, gateway, type Link, realtime } from '../../client/src/chat/index.ts'
 import { createClient as createApp } from '../../client/src/index.ts'
-import type { ChatSocket } from '../support/chat-socket.ts'
+import { type ChatSocket, upTo } from '../support/chat-socket.ts'
 import { type Person, projectUrl, publishableKey, signIn, signUp } from '../support/client.ts'
 import { startConversation } from '../support/conversations.ts'
 import { waitUntil } from '../support/wait.ts'
@@ -32,16 +31,13 @@ test('CHAT-20 both sides see one another and that the other is typing', async ()
   await waitUntil('they see one another', () => isHere(left!) && isHere(right!))
   const other = { conversationId, identityId: b.identityId }
   expect(left!.events('presence').at(-1)).toEqual({ ...other, here: true })
-  for (let n = 0; n < 5; n++) {
-    expect((await type(right!, conversationId)).data).toEqual({ conversationId })
-  }
-  await waitUntil('it is seen', () => left!.events('typing').length > 0)
-  await sleep(200)
-  // As often as is worth it.
-  expect(left!.events('typing')).toEqual([other])
-  expect(right!.events('typing')).toEqual([])
+  const answers = await Promise.all(upTo(5).map(() => type(right!, conversationId)))
+  expect(answers.map(({ data }) => data)).toEqual(Array(5).fill({ conversationId }))
   await right!.leave(conversationId)
   await waitUntil('it is gone', () => isHere(left!) === false)
+  // Before that it was typing, and as often as is worth it.
+  expect(left!.events('typing')).toEqual([other])
+  expect(right!.events('typing')).toEqual([])
   await right!.join(conversationId)
   await waitUntil('it is back', () => isHere(left!))
   right!.close()
@@ -56,10 +52,12 @@ test('CHAT-20 another device of one’s own is not the other side; who wants is 
   await waitUntil('it sees both as one', () => isHere(other))
   await type(phone!, conversationId)
   await waitUntil('it sees that one types', () => other.events('typing').length === 1)
+  await phone!.leave(conversationId)
   phone!.close()
-  await sleep(300)
+  await type(other, conversationId)
+  await waitUntil('it sees the other side', () => tablet!.events('typing').length > 0)
   expect([isHere(phone!), isHere(tablet!), isHere(other)]).toEqual([false, false, true])
-  expect(tablet!.events('typing')).toEqual([])
+  expect(tablet!.events('typing')).toEqual([{ conversationId, identityId: b.identityId }])
   await other.join(conversationId, { afterSeq: 0 })
   await waitUntil('it lets itself be seen', () => isHere(tablet!))
   tablet!.close()
@@ -76,8 +74,13 @@ test('CHAT-20 typing is for who has joined, and strangers neither see nor say it
   expect((await left!.ask('send_typing', {})).data.code).toBe('validation_failed')
   const stranger = await socketOf(await signUp())
   expect((await stranger.join(conversationId)).event).toBe('error')
-  await type(left!, conversationId)
-  await sleep(300)
+  const right = await socketOf(b)
+  await right.join(conversationId, { sharePresence: false })
+  await waitUntil('the other side sees it', async () => {
+    await type(left!, conversationId)
+    return right.events('typing').length > 0
+  })
+  await stranger.ask('heartbeat', {})
   expect(stranger.events('typing')).toEqual([])
   expect(isHere(left!)).toBe(false)
 })

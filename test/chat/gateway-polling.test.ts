@@ -1,8 +1,8 @@
 // When the gateway trusts Realtime: once it confirms a join, and never for long without checking.
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { startOtherRealtime } from '../../local/realtime/support/client.ts'
+import type { Times } from '../../functions/chat/server/times.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
 import { database, signUp } from '../support/client.ts'
 import { startCountingProxy } from '../support/counting-proxy.ts'
@@ -16,64 +16,85 @@ afterEach(async () => {
   for (const end of toEnd.splice(0).reverse()) await end()
 })
 
+/** So seldom that it does not happen in a test. */
+const never = 3_600_000
+
 /** A gateway with its own Realtime, and its calls to the database. */
-async function ownGateway(options: Parameters<typeof startOtherRealtime>[0] = {}) {
+async function ownGateway(
+  times: Partial<Times>,
+  options: Parameters<typeof startOtherRealtime>[0] = {},
+) {
   const realtime = await startOtherRealtime(options)
   toEnd.push(realtime.stop)
   const proxy = await startCountingProxy(defaultSettings().FACADE_DB_URL!)
   toEnd.push(proxy.stop)
-  const gateway = await startGateway({ ...realtime.settings, FACADE_DB_URL: proxy.url })
+  const gateway = await startGateway(
+    { ...realtime.settings, FACADE_DB_URL: proxy.url },
+    { times },
+  )
   toEnd.push(gateway.kill)
   const connect = async (person: Parameters<typeof ChatSocket.connect>[0]) => {
     const socket = await ChatSocket.connect(person, gateway.url)
     toEnd.push(() => socket.close())
     return socket
   }
-  return { realtime, gateway, connect, requests: proxy.takeMessages }
+  /** The next so many calls. */
+  const calls = async (count: number) => {
+    proxy.takeMessages()
+    const found: string[] = []
+    await waitUntil(`${count} calls`, () => found.push(...proxy.takeMessages()) >= count)
+    return found
+  }
+  return { realtime, gateway, connect, calls }
 }
+
+const isCheck = (text: string) => text.includes('changed_sockets')
 
 describe('the gateway', () => {
   testLocally('delays only the next join when one is late', async () => {
-    let late = 12_000
-    const { connect, requests } = await ownGateway({ joinDelay: () => late })
+    let joins = 0
+    let goOn!: (delay: number) => void
+    const joinDelay = () => ++joins > 1 ? 0 : new Promise<number>((resolve) => (goOn = resolve))
+    const { realtime, connect, calls } = await ownGateway(
+      { accessEvery: 100, updatesEvery: never },
+      { joinDelay },
+    )
     const { a, b, conversationId } = await startConversation()
     const socket = await connect(b)
-    await sleep(500)
-    late = 0
-    await sleep(15_500)
-    requests()
-    await sleep(4000)
-    // It polls every 3 s.
-    expect(requests().length).toBeLessThan(10)
+    await waitUntil('it is joining', () => joins === 1)
+    await calls(5)
+    goOn(0)
+    await waitUntil('it has joined', () => realtime.channels() === 1)
+    await waitUntil('it does nothing but check', async () => (await calls(5)).every(isCheck))
     await sendMessageAs(a, conversationId)
-    await waitUntil('it is heard', () => socket.events('conversation_updated').length === 1, 3000)
+    await waitUntil('it is heard', () => socket.events('conversation_updated').length === 1)
+    expect(joins).toBe(1)
   })
 
   testLocally('considers nobody joined before Realtime receives from the database', async () => {
-    const { realtime, connect } = await ownGateway()
+    const { realtime, connect, calls } = await ownGateway({
+      accessEvery: 100,
+      updatesEvery: never,
+    })
     const letGo = realtime.tenant.holdStream()
     realtime.tenant.breakStream()
     await waitUntil('the stream is lost', () => !realtime.tenant.streaming)
     const { a, b, conversationId } = await startConversation()
     const socket = await connect(b)
-    await sleep(1000)
+    await waitUntil('Realtime has taken it', () => realtime.channels() === 1)
     await sendMessageAs(a, conversationId)
-    await sleep(1000)
+    await calls(5)
     expect(socket.events('conversation_updated')).toEqual([])
     letGo()
     // It arrives with the join, not at the next poll.
-    await waitUntil('Realtime is connected to the database', () => realtime.tenant.streaming)
-    await waitUntil(
-      'the update arrives',
-      () => socket.events('conversation_updated').length === 1,
-      3000,
-    )
+    await waitUntil('the update arrives', () => socket.events('conversation_updated').length === 1)
+    expect(realtime.tenant.streaming).toBe(true)
   })
 
   testLocally(
     'checks by itself: a silently lost stream hides nothing for long',
     async () => {
-      const { realtime, connect } = await ownGateway()
+      const { realtime, connect } = await ownGateway({ accessEvery: 100, updatesEvery: 500 })
       const { a, b, conversationId } = await startConversation()
       const c = await signUp()
       const [other, quiet] = [
@@ -81,11 +102,9 @@ describe('the gateway', () => {
         await conversationBetween(await signUp(), b),
       ]
       const socket = await connect(b)
-      await waitUntil('it is joined', async () => {
-        await sendMessageAs(c, other)
-        await sleep(200)
-        return socket.events('conversation_updated').length > 0
-      })
+      await waitUntil('it is joined', () => realtime.channels() === 1)
+      await sendMessageAs(c, other)
+      await waitUntil('it is told', () => socket.events('conversation_updated').length > 0)
       realtime.tenant.holdStream()
       realtime.tenant.breakStream()
       await waitUntil('the stream is lost', () => !realtime.tenant.streaming)
@@ -97,19 +116,17 @@ describe('the gateway', () => {
         socket.events('conversation_updated').some((update) =>
           update.conversationId === id && update.unread === unread
         )
-      await waitUntil('the message arrives', () => updated(conversationId, 1), 35_000)
-      await waitUntil('and what was read elsewhere', () => updated(other, 0), 35_000)
+      await waitUntil('the message arrives', () => updated(conversationId, 1))
+      await waitUntil('and what was read elsewhere', () => updated(other, 0))
       await waitUntil(
         'and what was archived elsewhere',
         () =>
           socket.events('conversation_updated').some((update) =>
             update.conversationId === quiet && update.archived && update.muted
           ),
-        35_000,
       )
       expect(realtime.tenant.streaming).toBe(false)
     },
-    90_000,
   )
 
   test('delivers nothing that an account may not hear, nor more than it asks for', async () => {

@@ -54,7 +54,7 @@ describe.runIf(hasStack)('two gateways', () => {
     for (const i of upTo(20)) await left.sendMessage(conversationId, `في الأثناء${i}`)
     expect((await right.waitForClose()).code).toBe(1001)
     await stopped
-    const again = await startGateway({}, second.port)
+    const again = await startGateway({}, { port: second.port })
     const back = await socketOf(b, again.url)
     await back.join(conversationId, { afterSeq: seqs(right).at(-1) })
     await waitUntil('nothing is missing', () => seqs(right).length + seqs(back).length === 60)

@@ -3,15 +3,15 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect } from 'vitest'
 import { startOtherRealtime } from '../../local/realtime/support/client.ts'
+import type { Times } from '../../functions/chat/server/times.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
 import { type Person, signIn, signUp } from '../support/client.ts'
 import { startCountingProxy } from '../support/counting-proxy.ts'
 import { defaultSettings, testLocally } from '../support/facade.ts'
 import { startGateway } from '../support/own-gateway.ts'
-import { waitUntil } from '../support/wait.ts'
+import { pause, waitUntil } from '../support/wait.ts'
 import { conversationBetween, sendMessageAs } from '../support/conversations.ts'
 
 const ends: (() => unknown)[] = []
@@ -59,14 +59,16 @@ async function wayTo(url: string) {
   }
 }
 
-/** A gateway with its own Realtime, where a join takes so long. */
-async function ownGateway(joinTime = 0) {
+/** A gateway with its own Realtime, where a join takes so long, or until something has happened. */
+async function ownGateway(
+  { joinTime = 0, times }: { joinTime?: number | Promise<number>; times?: Partial<Times> } = {},
+) {
   let joins = 0
   const joinDelay = () => {
     joins++
     return joinTime
   }
-  const realtime = await startOtherRealtime({ joinDelay })
+  const realtime = await startOtherRealtime({ joinDelay, failedJoinDelay: 100 })
   ends.push(realtime.stop)
   const way = await wayTo(realtime.url)
   const proxy = await startCountingProxy(defaultSettings().FACADE_DB_URL!)
@@ -75,7 +77,7 @@ async function ownGateway(joinTime = 0) {
     ...realtime.settings,
     SUPABASE_URL: way.url,
     FACADE_DB_URL: proxy.url,
-  })
+  }, { times })
   ends.push(gateway.kill)
   const statements: string[] = []
   return {
@@ -110,12 +112,18 @@ describe('the gateway at Realtime', () => {
     'waits for a join as long as those before it take, and repeats none',
     async () => {
       const all = await people(6)
-      const { way, joins, connect } = await ownGateway(4000)
+      let goOn!: (delay: number) => void
+      const joinTime = new Promise<number>((resolve) => (goOn = resolve))
+      const times = { heartbeatEvery: 500, silenceLimit: 2000 }
+      const { way, realtime, joins, connect } = await ownGateway({ joinTime, times })
       await Promise.all(all.map(connect))
-      await waitUntil('all have statements', () => joins() === 6)
-      await sleep(10_000)
-      expect(joins()).toBe(6)
-      expect(way.opened()).toBe(1)
+      await waitUntil('the first joins', () => joins() === 1)
+      // A connection on which nobody joins would be given up.
+      await pause(2.5 * times.silenceLimit, 'time is the subject')
+      expect([joins(), way.opened()]).toEqual([1, 1])
+      goOn(0)
+      await waitUntil('all are joined', () => realtime.channels() === 6)
+      expect([joins(), way.opened()]).toEqual([6, 1])
     },
   )
 
@@ -123,7 +131,7 @@ describe('the gateway at Realtime', () => {
     'asks once after a disconnect what is still joined, and joins nothing else',
     async () => {
       const all = await people(6)
-      const { way, joins, connect, calls } = await ownGateway()
+      const { way, realtime, joins, connect, calls } = await ownGateway()
       const sockets = await Promise.all(all.map(connect))
       await waitUntil('all have joined', () => joins() === 6)
       const others = await Promise.all(
@@ -133,9 +141,8 @@ describe('the gateway at Realtime', () => {
       // A session that ends renames the account's channel.
       await Promise.all(others.map((other) => other.post('/auth/logout', {})))
       way.mend()
-      await waitUntil('all have joined again', () => joins() >= 12)
-      // A refused one would take 5 s.
-      await sleep(6000)
+      // A refused one would have been tried before those on the same connection.
+      await waitUntil('all are joined again', () => joins() >= 12 && realtime.channels() === 6)
       expect(joins()).toBe(12)
       expect(calls('current_topics')).toBe(1)
       const [first, , , last] = all as [Person, Person, Person, Person]
@@ -152,8 +159,8 @@ describe('the gateway at Realtime', () => {
   )
 
   testLocally('leaves a channel that nobody needs any more, also one not joined yet', async () => {
-    const all = await people(6)
-    const { realtime, joins, connect } = await ownGateway(200)
+    const all = await people(7)
+    const { realtime, joins, connect } = await ownGateway({ joinTime: 200 })
     await connect(all[0]!)
     await waitUntil('it has joined', () => realtime.channels() === 1)
     for (const person of all.slice(1, 3)) {
@@ -162,11 +169,17 @@ describe('the gateway at Realtime', () => {
       socket.close()
       await waitUntil('its channel is left', () => realtime.channels() === 1)
     }
-    const early = await Promise.all(all.slice(3).map(connect))
+    const early = await Promise.all(all.slice(3, 6).map(connect))
     await waitUntil('one is joining', () => joins() > 3)
     early.forEach((socket) => socket.close())
-    await sleep(1000)
-    await waitUntil('they are left, too', () => realtime.channels() === 1)
+    // Whoever comes after them on the same connection hears when they are through.
+    const last = await connect(all[6]!)
+    const conversationId = await conversationBetween(all[0]!, all[6]!)
+    await waitUntil('it hears', async () => {
+      await sendMessageAs(all[0]!, conversationId)
+      return last.events('conversation_updated').length > 0
+    })
+    await waitUntil('they are left, too', () => realtime.channels() === 2)
   })
 
   testLocally('gives a connection up on which it may join no more', async () => {
@@ -201,12 +214,13 @@ describe('the gateway at Realtime', () => {
 
   testLocally('drops a connection that has gone silent', async () => {
     const [a, b] = await people(2) as [Person, Person]
-    const { way, joins, connect } = await ownGateway()
+    const times = { heartbeatEvery: 500, silenceLimit: 2000 }
+    const { way, realtime, joins, connect } = await ownGateway({ times })
     const socket = await connect(a)
-    await waitUntil('it has joined', () => joins() === 1)
+    await waitUntil('it has joined', () => realtime.channels() === 1)
     way.freeze()
-    await waitUntil('it has joined again', () => joins() === 2, 90_000)
-    expect(way.opened()).toBe(2)
+    await waitUntil('it has joined again', () => joins() > 1)
+    expect(way.opened()).toBeGreaterThan(1)
     const conversationId = await conversationBetween(b, a)
     // What is sent while Realtime's own connection is begun again is heard by nobody: so it is sent again.
     await waitUntil('an update arrives', async () => {

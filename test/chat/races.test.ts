@@ -1,6 +1,6 @@
 /** Chat under many concurrent requests. */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { PoolClient } from 'pg'
 import { expect, test } from 'vitest'
 import { asCaller, database, signUp } from '../support/client.ts'
 import {
@@ -11,7 +11,8 @@ import {
   textMessage,
 } from '../support/conversations.ts'
 import { publishListing } from '../support/listings.ts'
-import { bearer, race } from '../support/races.ts'
+import { bearer, race, waitedFor } from '../support/races.ts'
+import { pause } from '../support/wait.ts'
 
 test('CHAT-13 fifty openings from each side at once make one conversation', async () => {
   const [a, b] = await Promise.all([signUp(), signUp()])
@@ -49,9 +50,11 @@ test('nobody opens a conversation with somebody who is going at that moment', as
       a.post('/conversations', { propertyId, message: 'هلا' }),
       a.post(`/properties/${propertyId}/contact`, { kind: 'chat' }),
     ])
-    const answered = await Promise.race([opened, sleep(500, 'waits')])
+    let answered = false
+    void opened.finally(() => (answered = true))
+    await waitedFor(client, 3)
+    expect(answered).toBe(false)
     await client.query('commit')
-    expect(answered).toBe('waits')
     expect((await opened).map(({ status, body }) => [status, body.error.code])).toEqual([
       [404, 'identity_not_found'],
       [404, 'property_not_found'],
@@ -111,25 +114,25 @@ test('a reader waits for a message on its way, which an event may have announced
   await postMessage(a, id, 'أولى')
   const onItsWay = (
     end: 'commit' | 'rollback',
-    whileOnItsWay: () => Promise<() => Promise<void>>,
+    whileOnItsWay: (client: PoolClient) => Promise<() => Promise<void>>,
   ) =>
     asCaller(a, async (client) => {
       await client.query(`select api.send_message($1, $2, 'text', 'ثانية')`, [id, randomUUID()])
-      const afterwards = await whileOnItsWay()
+      const afterwards = await whileOnItsWay(client)
       await client.query(end)
       await afterwards()
     })
   const seqsOf = async (query: string) =>
     (await messagesPage(b, id, query)).items.map(({ seq }: { seq: number }) => seq)
 
-  await onItsWay('rollback', async () => {
+  await onItsWay('rollback', async (client) => {
     const next = seqsOf('?afterSeq=1')
-    expect(await Promise.race([next, sleep(300, 'waits')])).toBe('waits')
+    await waitedFor(client)
     return async () => expect(await next).toEqual([])
   })
-  await onItsWay('commit', async () => {
+  await onItsWay('commit', async (client) => {
     const newest = Promise.all(['?afterSeq=1', '?afterSeq=0', '', '?limit=1'].map(seqsOf))
-    expect(await Promise.race([newest, sleep(300, 'waits')])).toBe('waits')
+    await waitedFor(client, 4)
     // The past is what it was, and nobody waits for the messages of others.
     expect(await seqsOf('?beforeSeq=2')).toEqual([1])
     expect((await messagesPage(other.a, other.conversationId)).items).toEqual([])
@@ -150,7 +153,7 @@ test('CHAT-12 the unread count stays right while one writes 300 messages and the
     for (let i = 0; i < 100; i++) {
       const { status, body } = await b.post(`/conversations/${id}/read`)
       expect([status, body]).toEqual([200, { unread: 0 }])
-      await sleep(Math.random() * 20)
+      await pause(Math.random() * 20, 'any moment is right')
       const { unread } = await listEntry(b, id)
       expect(unread).toBeGreaterThanOrEqual(0)
       expect(unread).toBeLessThanOrEqual(sent + 10)

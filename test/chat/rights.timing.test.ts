@@ -1,18 +1,19 @@
 // The timing parts of chat: floods delay nobody else, and lost rights take effect quickly.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { fillGateway, type SignedIn, signedInPeople } from './crowd.ts'
 import { ChatSocket, upTo } from '../support/chat-socket.ts'
 import { database, type Person, signUp } from '../support/client.ts'
 import { startGateway } from '../support/own-gateway.ts'
 import { expectWithin, within } from '../support/promised-times.ts'
-import { waitUntil } from '../support/wait.ts'
+import { pause, waitUntil } from '../support/wait.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
 import {
   type Conversation,
   conversationBetween,
   startConversation,
 } from '../support/conversations.ts'
+
+const subject = 'time is the subject'
 
 type Talk = { left: ChatSocket; right: ChatSocket; id: string }
 
@@ -45,10 +46,13 @@ async function heard({ left, right, id }: Talk, body: string): Promise<number> {
 /** A message a second in each conversation; gives the 95th percentile of delivery times. */
 async function p95(talks: Talk[], seconds: number, what: string): Promise<number> {
   const times = await Promise.all(talks.map(async (one, who) => {
-    await sleep(1000 * who / talks.length)
+    await pause(1000 * who / talks.length, subject)
     const own: number[] = []
     for (const second of upTo(seconds)) {
-      const [time] = await Promise.all([heard(one, `${what}-${who}-${second}.`), sleep(1000)])
+      const [time] = await Promise.all([
+        heard(one, `${what}-${who}-${second}.`),
+        pause(1000, subject),
+      ])
       own.push(time)
     }
     return own
@@ -78,9 +82,9 @@ async function flood(url: string, person: SignedIn, id: string, seconds: number)
   for (let i = 0; i < 1000; i++) send(first)
   for (const end = Date.now() + seconds * 1000; Date.now() < end;) {
     send(await current())
-    await sleep(50)
+    await pause(50, subject)
   }
-  await sleep(1000)
+  await pause(1000, subject)
   const acknowledged = sockets.flatMap(({ frames }) => frames)
     .filter(({ event, data }) => event === 'ack' && data.message).length
   const closed = sockets.filter((one) => one.closed?.code === 1008).length

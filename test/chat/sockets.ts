@@ -1,6 +1,8 @@
 /** Sockets to the gateway, closed after each test of the file that imports this. */
 import { afterEach } from 'vitest'
 import { ChatSocket } from '../support/chat-socket.ts'
+import type { Person } from '../support/client.ts'
+import { mintToken } from '../support/tokens.ts'
 
 export const open: ChatSocket[] = []
 
@@ -11,4 +13,23 @@ export async function socketOf(...args: Parameters<typeof ChatSocket.connect>) {
   const socket = await ChatSocket.connect(...args)
   open.push(socket)
   return socket
+}
+
+/**
+ * A socket whose token ends in a moment, `exp`: in a few seconds, or in more where the machine needs those
+ * to connect.
+ */
+export async function shortSocketOf(
+  person: Pick<Person, 'accessToken'>,
+  { seconds = 2, url }: { seconds?: number; url?: string } = {},
+) {
+  for (let life = seconds;; life *= 2) {
+    const exp = Math.floor(Date.now() / 1000) + life
+    const accessToken = mintToken(person.accessToken, { exp })
+    try {
+      return { socket: await socketOf({ accessToken }, url), accessToken, exp: exp * 1000 }
+    } catch (error) {
+      if (Date.now() < exp * 1000) throw error
+    }
+  }
 }

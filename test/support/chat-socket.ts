@@ -1,10 +1,10 @@
 /** WebSockets to the chat gateway. */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import WebSocket from 'ws'
 import { check } from './chat-events.ts'
-import { type Person, projectUrl } from './client.ts'
+import { type Person, projectUrl, signUp } from './client.ts'
+import { conversationBetween, sendMessageAs } from './conversations.ts'
 import { waitUntil } from './wait.ts'
 
 export const chatUrl = `${projectUrl.replace(/^http/, 'ws')}/functions/v1/chat`
@@ -110,10 +110,17 @@ export class ChatSocket {
 /** 1, 2, 3 … */
 export const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 
-/** Waits until no more frames come. */
-export async function waitUntilQuiet(socket: ChatSocket, ms = 500): Promise<void> {
-  for (let before = -1; before !== socket.frames.length;) {
-    before = socket.frames.length
-    await sleep(ms)
-  }
+/**
+ * Waits until sockets of a person have been told all that happened to it before. A message of somebody else
+ * that is sent now is told after that, on the same way; its frame is taken out again.
+ */
+export async function toldAll(person: Person, ...sockets: ChatSocket[]): Promise<void> {
+  const other = await signUp()
+  const id = await conversationBetween(other, person)
+  await sendMessageAs(other, id)
+  await Promise.all(sockets.map(async ({ frames }) => {
+    const at = () => frames.findIndex(({ data }) => data?.conversationId === id)
+    await waitUntil('it is told of the newest conversation', () => at() >= 0)
+    while (at() >= 0) frames.splice(at(), 1)
+  }))
 }

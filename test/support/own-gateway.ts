@@ -1,11 +1,13 @@
 /** A process of the chat gateway beside the stack's own: with other settings, or to be stopped. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import type { Times } from '../../functions/chat/server/times.ts'
 import { variable } from '../../local/config/environment.ts'
 import { chatProgram } from '../../local/functions/programs.ts'
 import { readStack } from '../../local/config/stack.ts'
 import { projectUrl } from './client.ts'
 import { defaultSettings, freePort } from './facade.ts'
+import { waitUntil } from './wait.ts'
 
 export type OwnGateway = {
   url: string
@@ -17,10 +19,10 @@ export type OwnGateway = {
   kill: () => Promise<void>
 }
 
-/** Starts it; settings replace the default ones. */
+/** Starts it; settings and times replace the usual ones. */
 export async function startGateway(
   settings: Record<string, string> = {},
-  given?: number,
+  { port: given, times }: { port?: number; times?: Partial<Times> } = {},
 ): Promise<OwnGateway> {
   const port = given ?? await freePort()
   const stack = readStack({
@@ -33,16 +35,14 @@ export async function startGateway(
   const program = chatProgram(stack, {
     name: 'own gateway',
     port,
+    times,
     settings: { ...defaultSettings(), GATEWAY_MESSAGES: '0', ...settings },
   })
   const child = spawn(program.command, program.args, { env: program.env, stdio: 'pipe' })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part))
-  const deadline = Date.now() + 30_000
-  while (!output.includes('@ready')) {
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error(output)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  await waitUntil('it runs', () => output.includes('@ready') || child.exitCode !== null)
+  if (child.exitCode !== null) throw new Error(output)
   const end = (signal: NodeJS.Signals) => async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const ended = once(child, 'exit')

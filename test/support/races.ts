@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
+import type { PoolClient } from 'pg'
 import { variable } from '../../local/config/environment.ts'
 import { baseUrl, checkReply, database, type Person, type Reply } from './client.ts'
 import { pause, waitUntil } from './wait.ts'
@@ -25,6 +26,24 @@ export const bearer = ({ accessToken }: Pick<Person, 'accessToken'>): [string, s
   'Authorization',
   `Bearer ${accessToken}`,
 ]
+
+/** Waits until so many connections wait for what this one holds, or for one another behind it. */
+export async function waitedFor(holder: PoolClient, count = 1): Promise<void> {
+  const { rows: [{ pid }] } = await holder.query('select pg_backend_pid() as pid')
+  await waitUntil(`${count} wait for it`, async () => {
+    const { rows } = await database().query(
+      `with recursive waiting as (
+         select pid from pg_stat_activity where $1 = any (pg_blocking_pids(pid))
+         union
+         select behind.pid from pg_stat_activity as behind
+         join waiting on waiting.pid = any (pg_blocking_pids(behind.pid))
+       )
+       select from waiting`,
+      [pid],
+    )
+    return rows.length >= count
+  })
+}
 
 /** The deadlocks that Postgres has found so far. */
 export async function deadlocks(): Promise<number> {

@@ -7,7 +7,7 @@ import type { Client } from '../client.ts'
 import { ApiError, connectionError } from '../errors.ts'
 import { retryPause, wait } from '../wait.ts'
 import { asApiError, type Link, type LinkListener, tokenOf } from './link.ts'
-import { Look, lookEvery, pageIsVisible } from './look.ts'
+import { Look, lookTimes, pageIsVisible } from './look.ts'
 import {
   type Acked,
   type ChatError,
@@ -269,7 +269,7 @@ class GatewayLink implements Link {
   // What is missed while there is none ------------------------------------------------------------
 
   private lookIfDue() {
-    const every = lookEvery[this.lookFailed ? 'whole' : 'broken']
+    const every = lookTimes[this.lookFailed ? 'whole' : 'broken']
     if (this.authenticated || Date.now() - this.lookedAt < every || !this.visible()) return
     void this.lookAround()
   }

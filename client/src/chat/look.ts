@@ -6,8 +6,11 @@ import type { Schemas } from '../operations.ts'
 import { changesSince } from './changes.ts'
 import { once } from './link.ts'
 
-/** Milliseconds between two looks while the link tells of everything, and while it does not. */
-export const lookEvery = { whole: 25_000, broken: 3000 }
+/**
+ * Milliseconds between two looks while the link tells of everything, and while it does not; and for how
+ * much an event may come later than what it tells of can be read.
+ */
+export const lookTimes = { whole: 25_000, broken: 3000, eventLate: 2000 }
 
 /** A conversation as lists have it. */
 export type ConversationState = Omit<ConversationUpdated, 'conversationId'> & {

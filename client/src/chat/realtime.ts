@@ -17,13 +17,11 @@ import { retryPause, wait } from '../wait.ts'
 import { type Broadcast, FollowedChannel, type Supabase } from './channel.ts'
 import { asChatError, type Link, type LinkListener, once, tokenOf } from './link.ts'
 import { liveChannel } from './live-channel.ts'
-import { type ConversationState, Look, lookEvery, pageIsVisible } from './look.ts'
+import { type ConversationState, Look, lookTimes, pageIsVisible } from './look.ts'
 
 /** Realtime may take longer to hear the database: then a check finds what is sent meanwhile. */
 const joinTime = 5000
 const typingEvery = 2000
-/** Milliseconds that an event may come later than what it tells of can be read. */
-const eventPatience = 2000
 
 type Options = {
   /** Unless this is false the other side sees who has the conversation open. */
@@ -221,7 +219,7 @@ class RealtimeLink implements Link {
 
   /** Checks when it is time and somebody is there: for who comes back, within a second. */
   private checkIfDue() {
-    const every = lookEvery[this.joinedAt || this.checkFailed ? 'whole' : 'broken']
+    const every = lookTimes[this.joinedAt || this.checkFailed ? 'whole' : 'broken']
     if (Date.now() - this.checkedAt >= every && this.visible()) void this.check()
   }
 
@@ -274,7 +272,7 @@ class RealtimeLink implements Link {
       if (!this.closed && this.heard === heard && this.joinedAt === joinedAt) {
         void this.account.rejoin()
       }
-    }, eventPatience)
+    }, lookTimes.eventLate)
   }
 
   private checkSoon() {

@@ -10,11 +10,10 @@ import { env } from '../../_shared/env.ts'
 import type { ConversationUpdated } from '../protocol.ts'
 import type { FollowedAccount, OpenSession } from './interfaces.ts'
 import { log } from './log.ts'
+import { times } from './times.ts'
 
-const accessEvery = 3000
-const updatesEvery = 25_000
 // What was stored may come to light a while after its time.
-const updatesOf = updatesEvery / 1000 + 60
+const lateBy = 60
 const perCall = 50
 
 /** Sockets and conversations of which the database knows something else than the gateway. */
@@ -24,6 +23,8 @@ type MissedUpdates = (ConversationUpdated & { accountId: string })[]
 
 export function startAccessChecks(sessions: ReadonlySet<OpenSession>) {
   const accounts = () => [...new Set([...sessions].flatMap(({ account }) => account ?? []))]
+  const { accessEvery, updatesEvery } = times
+  const updatesOf = updatesEvery / 1000 + lateBy
   const timers = [
     repeat(
       accessEvery,

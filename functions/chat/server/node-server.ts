@@ -14,14 +14,13 @@ import { closeCodes, limits } from '../protocol.ts'
 import { agreedSubprotocol, openGateway } from './gateway.ts'
 import { type HttpRefusal, malformed, notUpgrade, refusalResponse } from './http-refusal.ts'
 import { NodeSocket, serveNodeSocket } from './node-socket.ts'
+import { type Times, times } from './times.ts'
 
-const headTime = 10_000
-
-const httpOptions = {
-  headersTimeout: headTime,
-  requestTimeout: headTime,
-  connectionsCheckingInterval: 1000,
-  maxHeaderSize: 16 * 1024,
+type Options = {
+  hostname: string
+  port: number
+  /** In place of the usual ones. */
+  changed?: Partial<Times>
 }
 
 const socketOptions: ServerOptions<typeof NodeSocket> & { closeTimeout: number } = {
@@ -37,7 +36,15 @@ const socketOptions: ServerOptions<typeof NodeSocket> & { closeTimeout: number }
   handleProtocols: (offered) => agreedSubprotocol([...offered]) ?? false,
 }
 
-export async function serveChat({ hostname, port }: { hostname: string; port: number }) {
+export async function serveChat({ hostname, port, changed }: Options) {
+  Object.assign(times, changed)
+  const { headTime } = times
+  const httpOptions = {
+    headersTimeout: headTime,
+    requestTimeout: headTime,
+    connectionsCheckingInterval: headTime / 10,
+    maxHeaderSize: 16 * 1024,
+  }
   const age = env.gatewayMaxAge * 1000 || Infinity
   const gateway = openGateway({ endOf: (opened) => opened + age })
   const sockets = new WebSocketServer(socketOptions)

@@ -1,5 +1,6 @@
 /** How fast a socket may go. Kept in memory: what must be exact is counted in the database. */
 import { limits } from '../protocol.ts'
+import { times } from './times.ts'
 
 /** Refills steadily up to its size. */
 class TokenBucket {
@@ -68,7 +69,7 @@ export class SocketRates {
   offended(): boolean {
     const now = performance.now()
     const last = this.offences.at(-1) ?? -minute
-    if (now - last < 1000) return ++this.refusedInSecond >= mostRefusedInSecond
+    if (now - last < times.offence) return ++this.refusedInSecond >= mostRefusedInSecond
     this.refusedInSecond = 0
     this.offences = [...this.offences.filter((at) => now - at < minute), now]
     return this.offences.length >= limits.offences

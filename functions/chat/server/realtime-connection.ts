@@ -15,6 +15,7 @@ import {
   RealtimeChannel,
   type ReplyHandler,
 } from './realtime-channel.ts'
+import { times } from './times.ts'
 
 // Realtime takes the joins of a connection one after another, and says nothing else on it
 // meanwhile; one that is refused takes 5 s. So few channels share a connection, and a join may take
@@ -22,8 +23,6 @@ import {
 // channels have connections of their own, where nobody waits for a message.
 const mostChannels = { account: 11, live: 90 }
 const perJoin = 6000
-const heartbeatEvery = 20_000
-const silenceLimit = 30_000
 
 const connections = new Set<RealtimeConnection>()
 
@@ -122,7 +121,7 @@ class RealtimeConnection implements ChannelCarrier {
     socket.onopen = () => {
       this.failures = 0
       this.heardAt = performance.now()
-      this.heartbeat = setInterval(() => this.beat(), heartbeatEvery)
+      this.heartbeat = setInterval(() => this.beat(), times.heartbeatEvery)
       void this.joinChannels(socket)
     }
     socket.onmessage = ({ data }) => {
@@ -183,7 +182,7 @@ class RealtimeConnection implements ChannelCarrier {
 
   private beat() {
     const silence = performance.now() - this.heardAt
-    if (silence > silenceLimit + perJoin * this.joins.size) return this.abandon()
+    if (silence > times.silenceLimit + perJoin * this.joins.size) return this.abandon()
     this.push('phoenix', 'heartbeat', {})
     if (this.channels.size === 0) this.close()
   }

@@ -21,6 +21,7 @@ import { SocketRates } from './rate-limits.ts'
 import { asNotParticipant, closeCodeOf, endsSession, isTemporary } from './refusals.ts'
 import type { SessionRegistry } from './session-registry.ts'
 import type { ClientSocket, SocketHandler } from './socket.ts'
+import { times } from './times.ts'
 
 type Options = {
   token?: string
@@ -28,9 +29,6 @@ type Options = {
   /** When it must be closed with 1012; Infinity is never. */
   endsAt: number
 }
-
-// Longer than the database works on anything.
-const answerTime = 6000
 
 export class Session implements SocketHandler, OpenSession, ConversationOwner {
   readonly credentials = new Credentials(() => this.end(new Refusal('token_expired')))
@@ -284,7 +282,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     let late: ReturnType<typeof setTimeout>
     await Promise.race([
       this.settled(),
-      new Promise((resolve) => late = setTimeout(resolve, answerTime)),
+      new Promise((resolve) => late = setTimeout(resolve, times.answerTime)),
     ]).finally(() => clearTimeout(late))
     end()
   }
