@@ -24,7 +24,7 @@ afterAll(() => browser?.close())
 
 async function newPage(device = {}): Promise<Page> {
   const page = await openExample(browser, files, device)
-  page.setDefaultTimeout(30_000)
+  page.setDefaultTimeout(240_000)
   page.on('pageerror', (error) => faults.push(String(error)))
   await page.locator('.cards > *').first().waitFor()
   return page

@@ -158,9 +158,5 @@ async function codeOf(call: Promise<unknown>): Promise<string> {
 }
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    if (await holds()) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  throw new Error('it did not happen')
+  while (!await holds()) await new Promise((resolve) => setTimeout(resolve, 100))
 }

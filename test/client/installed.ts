@@ -12,6 +12,7 @@ const root = here('../..')
 // npm on this PATH may be that of another Node; both do.
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
 
+/** Those that are checked. */
 const checked = ['first-day.ts', 'first-day-in-browser.ts', 'tab-in-browser.ts', 'types.ts']
 const compilerOptions = {
   target: 'es2022',
@@ -26,6 +27,7 @@ const compilerOptions = {
 }
 
 export class InstalledClient {
+  readonly checked = checked
   readonly folder = mkdtempSync(join(tmpdir(), 'first-day-'))
 
   /** Packs and installs without a network. */
@@ -59,14 +61,19 @@ export class InstalledClient {
     return this.path(name)
   }
 
-  /** What the compiler says of these files; nothing where all is well. */
-  async complaints(...files: string[]): Promise<string> {
-    this.write('tsconfig.json', { compilerOptions, files: files.length ? files : checked })
+  /**
+   * What the compiler says of the project's files and these, in one go; what it says of some of them is
+   * nothing where all is well.
+   */
+  async compile(...more: string[]): Promise<(...files: string[]) => string> {
+    this.write('tsconfig.json', { compilerOptions, files: [...this.checked, ...more] })
     const tsc = join(root, 'node_modules/typescript/bin/tsc')
-    return await run(process.execPath, [tsc, '--project', this.folder]).then(
-      () => '',
-      ({ stdout }) => stdout,
+    const said = await this.run(process.execPath, tsc, '--project', '.').catch(
+      ({ stdout }) => stdout as string,
     )
+    const complaints = said.split(/^(?=\S)/m)
+    return (...files) =>
+      complaints.filter((text) => files.some((file) => text.startsWith(`${file}(`))).join('')
   }
 
   /** Runs a program in the project; gives what it prints. */

@@ -19,7 +19,19 @@ import type { Given } from './first-day-in-browser.ts'
 import { InstalledClient } from './installed.ts'
 
 const installed = new InstalledClient()
-beforeAll(() => installed.install())
+/** What the compiler says of a file. */
+let complaints: (...files: string[]) => string
+beforeAll(async () => {
+  await installed.install()
+  // As far as types.ts says so: an error that is not there is one, too.
+  const wrong = installed.read(installed.path('types.ts'))
+    .replace('// @ts-expect-error it answers about no invoice\n', '\n')
+    .replace("| 'rate_limited'\n", '\n')
+  writeFileSync(installed.path('wrong.ts'), wrong)
+  writeFileSync(installed.path('guide.ts'), blockOf('ts', guidePeople))
+  for (const [name, text] of samples) writeFileSync(installed.path(name), text)
+  complaints = await installed.compile('wrong.ts', 'guide.ts', ...samples.map(([name]) => name))
+})
 afterAll(() => installed.remove())
 
 const pictures = [jpeg({ width: 640, height: 480 }), jpeg({ width: 480, height: 640, shade: 40 })]
@@ -31,6 +43,26 @@ const newcomers = () => ({
   buyer: newPhone(),
   word: `واحة${randomUUID().replace(/\D/g, '').slice(0, 10)}`,
 })
+
+const guide = readFileSync(new URL('../../docs/apps.md', import.meta.url), 'utf8')
+
+/** The first block of a language in docs/apps.md, with people and addresses of this run. */
+function blockOf(language: string, { owner, buyer }: { owner: string; buyer: string }): string {
+  const [, text = ''] = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(guide) ?? []
+  return text.replaceAll('http://127.0.0.1:54321', projectUrl)
+    .replaceAll('http://127.0.0.1:54324', variable('INBOX_URL')!)
+    .replaceAll('55512345', owner)
+    .replaceAll('66612345', buyer)
+}
+
+const guidePeople = newcomers()
+
+const pages = new URL('../../docs/apps/', import.meta.url)
+/** The samples of docs/apps/, by the name of a file for each. */
+const samples = readdirSync(pages).flatMap((name) => {
+  const blocks = readFileSync(new URL(name, pages), 'utf8').matchAll(/^```ts\n(.*?)^```/gms)
+  return [...blocks].map(([, text], index) => [`${name.replace('.md', '')}-${index}.ts`, text!])
+}) as [string, string][]
 
 const lines = ['هل البيت متاح؟', 'نعم متاح', 'اتفقنا']
 
@@ -49,20 +81,15 @@ const theDay = (owner: string) => ({
   afterwards: 'token_missing',
 })
 
-test('it type-checks under strict and noUncheckedIndexedAccess', async () => {
-  expect(await installed.complaints()).toBe('')
+test('it type-checks under strict and noUncheckedIndexedAccess', () => {
+  expect(complaints(...installed.checked)).toBe('')
 })
 
-test('the errors of a route are those that it declares', async () => {
-  // As far as types.ts says so: an error that is not there is one, too.
-  const wrong = installed.read(installed.path('types.ts'))
-    .replace('// @ts-expect-error it answers about no invoice\n', '\n')
-    .replace("| 'rate_limited'\n", '\n')
-  writeFileSync(installed.path('wrong.ts'), wrong)
-  const complaints = await installed.complaints('wrong.ts')
-  expect(complaints).toMatch(/"invoice_already_paid"' have no overlap/)
-  expect(complaints).toContain("Type 'true' is not assignable to type 'false'")
-  expect(complaints.match(/error TS/g)).toHaveLength(2)
+test('the errors of a route are those that it declares', () => {
+  const said = complaints('wrong.ts')
+  expect(said).toMatch(/"invoice_already_paid"' have no overlap/)
+  expect(said).toContain("Type 'true' is not assignable to type 'false'")
+  expect(said.match(/error TS/g)).toHaveLength(2)
 })
 
 test('it brings no other package along', () => {
@@ -108,17 +135,6 @@ test.runIf(hasSandbox).each(engines)('the first day in %s', async (_name, [progr
   expect(JSON.parse(said)).toEqual(theDay(people.owner))
 })
 
-const guide = readFileSync(new URL('../../docs/apps.md', import.meta.url), 'utf8')
-
-/** The first block of a language in docs/apps.md, with people and addresses of this run. */
-function blockOf(language: string, { owner, buyer }: { owner: string; buyer: string }): string {
-  const [, text = ''] = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(guide) ?? []
-  return text.replaceAll('http://127.0.0.1:54321', projectUrl)
-    .replaceAll('http://127.0.0.1:54324', variable('INBOX_URL')!)
-    .replaceAll('55512345', owner)
-    .replaceAll('66612345', buyer)
-}
-
 test.runIf(hasSandbox)('docs/apps.md: the lines of curl do the whole day', async () => {
   const said = await installed.run('bash', '-euo', 'pipefail', '-c', blockOf('sh', newcomers()))
   expect(said).toContain('"isFavorite":true')
@@ -129,12 +145,10 @@ test.runIf(hasSandbox)('docs/apps.md: the lines of curl do the whole day', async
 })
 
 test.runIf(hasSandbox)('docs/apps.md: so does the TypeScript', async () => {
-  const people = newcomers()
+  expect(complaints('guide.ts')).toBe('')
   for (const [index, name] of ['house', 'garden'].entries()) {
     writeFileSync(installed.path(`${name}.jpg`), pictures[index]!)
   }
-  writeFileSync(installed.path('guide.ts'), blockOf('ts', people))
-  expect(await installed.complaints('guide.ts')).toBe('')
   // What the page only declares.
   writeFileSync(
     installed.path('lent.ts'),
@@ -142,7 +156,7 @@ test.runIf(hasSandbox)('docs/apps.md: so does the TypeScript', async () => {
     import { readFileSync } from 'node:fs'
     const picture = (name) => new File([readFileSync(name)], name)
     const newest = async () =>
-      (await (await fetch('${variable('INBOX_URL')}/messages?to=${people.owner}')).json())[0]
+      (await (await fetch('${variable('INBOX_URL')}/messages?to=${guidePeople.owner}')).json())[0]
     Object.assign(globalThis, {
       storage: memoryStorage(),
       house: picture('house.jpg'),
@@ -162,14 +176,7 @@ test.runIf(hasSandbox)('docs/apps.md: so does the TypeScript', async () => {
 })
 
 test('docs/apps/: every sample in TypeScript is right, and does what it says', async () => {
-  const folder = new URL('../../docs/apps/', import.meta.url)
-  const samples = readdirSync(folder).flatMap((name) => {
-    const blocks = readFileSync(new URL(name, folder), 'utf8').matchAll(/^```ts\n(.*?)^```/gms)
-    return [...blocks].map(([, text], index) => [`${name.replace('.md', '')}-${index}.ts`, text!])
-  }) as [string, string][]
-  for (const [name, text] of samples) writeFileSync(installed.path(name), text)
-  expect(await installed.complaints(...samples.map(([name]) => name))).toBe('')
-
+  expect(complaints(...samples.map(([name]) => name))).toBe('')
   const [person, other] = [await signUp(), await signUp()]
   const { body: conversation } = await person.post('/conversations', {
     identityId: other.identityId,
@@ -189,10 +196,9 @@ test('docs/apps/: every sample in TypeScript is right, and does what it says', a
       photo: new Blob([readFileSync('photo.jpg')]),
     })`,
   )
-  const said: string[] = []
-  for (const [name] of samples) {
-    said.push(await installed.run(process.execPath, '--import', './lent-samples.ts', name))
-  }
+  const said = await Promise.all(
+    samples.map(([name]) => installed.run(process.execPath, '--import', './lent-samples.ts', name)),
+  )
   expect(said.join('')).toBe(
     'said property_not_found true\nsent image true\n',
   )

@@ -1,8 +1,8 @@
 // The client: storages that are slow, that fail, and that others change.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { memoryStorage, type Session, type Storage } from '../../client/src/index.ts'
 import { type Person, signUp } from '../support/client.ts'
+import { pause } from '../support/wait.ts'
 import { changeKept, signedIn, storedSession, watchedClient } from './support.ts'
 
 let warnings: ReturnType<typeof vi.spyOn>
@@ -122,7 +122,7 @@ function slow(): Storage {
   const times = [3, 0, 9, 1, 5, 2]
   let turn = 0
   const later = async <Value>(work: () => Value) => {
-    await sleep(times[turn++ % times.length])
+    await pause(times[turn++ % times.length]!, 'any moment is right')
     return work()
   }
   return {
@@ -140,7 +140,7 @@ test('a slow storage ends with what came last, and mixes nobody up', async () =>
   await client.auth.signIn(credentials(a))
   const asked = Promise.allSettled(
     Array.from({ length: 10 }, async (_, nth) => {
-      await sleep(nth * 4)
+      await pause(nth * 4, 'any moment is right')
       return (await client.get('/auth/me')).user.id
     }),
   )
