@@ -55,6 +55,25 @@ export const waitingPushes = async (person: Person) =>
     [person.id],
   )).rows
 
+const clock = async () =>
+  (await database().query('select extract(epoch from clock_timestamp())::float as at')).rows[0].at
+
+/**
+ * Sends what is due, and gives what waits of a person then, each with the seconds that it waits from its
+ * try on: more than `least`, less than `most`, which are as far apart as the call was long.
+ */
+export async function sendAndWait(person: Person, send: () => Promise<unknown> = sendPushes) {
+  const before = await clock()
+  await send()
+  const after = await clock()
+  const { rows } = await database().query(
+    `select *, extract(epoch from due_at)::float as due from private.push_outbox
+     where account_id = $1 order by id`,
+    [person.id],
+  )
+  return rows.map(({ due, ...row }) => ({ ...row, least: due - after, most: due - before }))
+}
+
 /** Makes pending pushes older. */
 export const agePushes = (person: Person, seconds = 5000) =>
   database().query(
