@@ -1,7 +1,7 @@
 /** The tour: two people chat, through Realtime and through the gateway, unheard by others. */
 import { isDeepStrictEqual } from 'node:util'
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { waitUntil } from '../support/wait.ts'
 import { createClient } from '@supabase/supabase-js'
 import { saysHearing } from '../../functions/chat/hearing.ts'
 import { isTemporary } from '../support/joins.ts'
@@ -26,14 +26,9 @@ const closeAll = () => {
   for (const close of toClose.splice(0)) close()
 }
 
-/** Waits a moment for something to arrive. */
-async function arrives(what: string, check: () => boolean) {
-  for (let waited = 0; waited < 5000; waited += 20) {
-    if (check()) return
-    await sleep(20)
-  }
-  must(false, `${what} was to arrive`)
-}
+/** Waits for something to arrive. */
+const arrives = (what: string, check: () => boolean) =>
+  waitUntil(what, check, 60_000).catch(() => must(false, `${what} was to arrive`))
 
 /** A client of Realtime, as an app has it: unchanged supabase-js with the person's token. */
 async function realtime(name: string, { token }: Asker) {
@@ -195,7 +190,14 @@ export async function chat() {
     const before = seller.of('new_message').length
     await asker.say('send_message', text(conversationId, 'هل أنت هنا؟'))
     said.push('هل أنت هنا؟')
-    await sleep(1000)
+    // What happens after that is heard: a conversation that the seller opens.
+    const { body: next } = await ask('POST', '/conversations', {
+      identityId: stranger.identityId,
+    }, { status: 201 })
+    await arrives(
+      'the next conversation',
+      () => seller.of('conversation_updated').some(({ conversationId: id }) => id === next.id),
+    )
     must(seller.of('new_message').length === before, 'who left was to hear nothing more')
   })
 

@@ -1,7 +1,7 @@
 /** What every part of the tour needs: sending, showing, and stopping at the first failure. */
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { waitFor } from '../support/wait.ts'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { variable } from '../../local/config/environment.ts'
@@ -169,14 +169,10 @@ export async function finish() {
 
 /** The code that was sent there, as its reader finds it. */
 export async function codeFor(address: string): Promise<string> {
-  for (let tries = 0; tries < 50; tries++) {
+  const message = await waitFor(`a code for ${address}`, async (): Promise<Json | undefined> => {
     const response = await fetch(`${inboxUrl}/messages?to=${encodeURIComponent(address)}`)
-    const [message] = await response.json()
-    if (message) {
-      show(`inbox: ${message.body.replaceAll('\n', ' · ')}`)
-      return message.code
-    }
-    await sleep(100)
-  }
-  throw new Wrong(`no code came to ${address}`)
+    return (await response.json())[0]
+  })
+  show(`inbox: ${message.body.replaceAll('\n', ' · ')}`)
+  return message.code
 }

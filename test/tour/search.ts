@@ -1,5 +1,5 @@
 /** The tour: search, feed and map. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause } from '../support/wait.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { ask, type Json, must, step } from './guide.ts'
 import { ids, offered, same, word } from './world.ts'
@@ -87,7 +87,7 @@ export async function search() {
     // A feed that is asked for without a snapshot may be five minutes old, and a listing is in it
     // from its commit on, a moment after the time that it carries.
     const { publishedAt } = (await ask('GET', `/properties/${offered.company}`)).body
-    await sleep(1_500)
+    await pause(1_500, 'time is the subject')
     const snapshot = new Date(Date.parse(publishedAt) + 1_000).toISOString()
     for (let page = 1; more && page <= 5; page++) {
       const { body } = await ask(
