@@ -34,88 +34,55 @@ create or replace trigger tell_of_new_provider
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.tell_of_new_provider();
 
--- The account is notified of a new password, whoever set it, but not of the random one of a takeover,
--- which a trigger writes. With every new password Auth also writes the columns of its pending codes;
--- it writes encrypted_password alone where only the hash of the same password is renewed. At the
--- commit: pushes lock devices, which come after the sessions that Auth ends meanwhile. A constraint
--- trigger can neither be made again nor, by us, be dropped: what changes is its function.
+-- Auth writes no password, email or phone of its own accord. The triggers watch the columns that they
+-- protect and no others: hosted projects get new versions of Auth unasked, and one that writes a password
+-- in another way has to pass here too.
+create or replace trigger check_password_at_auth
+  before update of encrypted_password on auth.users
+  for each row when (old.encrypted_password is distinct from new.encrypted_password)
+  execute function private.check_password_at_auth();
+create or replace trigger check_contact_at_auth
+  before update of email, phone on auth.users
+  for each row execute function private.check_contact_at_auth();
+
+-- Constraint triggers cannot be replaced. They are taken away, which the platform lets postgres do on
+-- these tables, and made anew in one statement, so that a change of their conditions reaches every project.
 do $$
 begin
-  if not exists (
-    select from pg_trigger
-    where tgrelid = 'auth.users'::regclass and tgname = 'on_password_changed_at_auth'
-  ) then
-    create constraint trigger on_password_changed_at_auth
-      after update of reauthentication_token on auth.users deferrable initially deferred
-      for each row when (
-        old.encrypted_password is distinct from new.encrypted_password
-        and current_user = 'supabase_auth_admin' and pg_trigger_depth() = 0
-      )
-      execute function private.on_password_changed();
-  end if;
-  if not exists (
-    select from pg_trigger
-    where tgrelid = 'auth.users'::regclass and tgname = 'on_password_changed_elsewhere'
-  ) then
-    create constraint trigger on_password_changed_elsewhere
-      after update of encrypted_password on auth.users deferrable initially deferred
-      for each row when (
-        old.encrypted_password is distinct from new.encrypted_password
-        and current_user <> 'supabase_auth_admin' and pg_trigger_depth() = 0
-      )
-      execute function private.on_password_changed();
-  end if;
+  -- Earlier versions had two for passwords.
+  drop trigger if exists on_password_changed_at_auth on auth.users;
+  drop trigger if exists on_password_changed_elsewhere on auth.users;
+  -- The account is notified of a new password, whoever set it, but not of the random one of a takeover,
+  -- which a trigger writes. At the commit: pushes lock devices, which come after the sessions that Auth
+  -- ends meanwhile.
+  drop trigger if exists on_password_changed on auth.users;
+  create constraint trigger on_password_changed
+    after update of encrypted_password on auth.users deferrable initially deferred
+    for each row when (
+      old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
+    )
+    execute function private.on_password_changed();
+  -- Reuse of a refresh token that is a row (version 1) revokes the others, of which the newest would work
+  -- on for ten seconds: the session ends.
+  drop trigger if exists on_refresh_token_revoked on auth.refresh_tokens;
+  create constraint trigger on_refresh_token_revoked
+    after update of revoked on auth.refresh_tokens deferrable initially deferred
+    for each row when (new.revoked and not old.revoked)
+    execute function private.on_refresh_token_revoked();
 end
 $$;
 
 -- What an admin does under Authentication.
-do $$
-begin
-  if not exists (
-    select from pg_trigger
-    where tgrelid = 'auth.users'::regclass and tgname = 'refuse_ban'
-  ) then
-    create trigger refuse_ban
-      before update of banned_until on auth.users
-      for each row when (
-        new.banned_until > now() and new.banned_until is distinct from old.banned_until
-      )
-      execute function private.refuse_ban();
-  end if;
-  if not exists (
-    select from pg_trigger
-    where tgrelid = 'auth.users'::regclass and tgname = 'confirm_new_user'
-  ) then
-    create trigger confirm_new_user
-      before insert on auth.users
-      for each row when (new.raw_app_meta_data ->> 'provider' in ('email', 'phone'))
-      execute function private.confirm_new_user();
-  end if;
-end
-$$;
-
--- Auth writes no password, email or phone of its own accord. These too stay as they are made.
-do $$
-begin
-  if not exists (
-    select from pg_trigger
-    where tgrelid = 'auth.users'::regclass and tgname = 'check_password_at_auth'
-  ) then
-    create trigger check_password_at_auth
-      before update of reauthentication_token on auth.users
-      for each row when (old.encrypted_password is distinct from new.encrypted_password)
-      execute function private.check_password_at_auth();
-  end if;
-  if not exists (
-    select from pg_trigger
-    where tgrelid = 'auth.users'::regclass and tgname = 'check_contact_at_auth'
-  ) then
-    create trigger check_contact_at_auth
-      before update of email, phone on auth.users
-      for each row execute function private.check_contact_at_auth();
-  end if;
-end
-$$;
+create or replace trigger refuse_ban
+  before update of banned_until on auth.users
+  for each row when (
+    new.banned_until > now() and new.banned_until is distinct from old.banned_until
+  )
+  execute function private.refuse_ban();
+create or replace trigger confirm_new_user
+  before insert on auth.users
+  for each row when (new.raw_app_meta_data ->> 'provider' in ('email', 'phone'))
+  execute function private.confirm_new_user();
 
 -- The account is notified of a sign-in; the devices of a session end with it.
 create or replace trigger on_session_begun
@@ -124,22 +91,6 @@ create or replace trigger on_session_begun
 create or replace trigger on_session_ended_for_devices
   after delete on auth.sessions
   for each row execute function private.on_session_ended();
-
--- Reuse of a refresh token that is a row (version 1) revokes the others, of which the newest would work
--- on for ten seconds: the session ends.
-do $$
-begin
-  if not exists (
-    select from pg_trigger
-    where tgrelid = 'auth.refresh_tokens'::regclass and tgname = 'on_refresh_token_revoked'
-  ) then
-    create constraint trigger on_refresh_token_revoked
-      after update of revoked on auth.refresh_tokens deferrable initially deferred
-      for each row when (new.revoked and not old.revoked)
-      execute function private.on_refresh_token_revoked();
-  end if;
-end
-$$;
 
 -- There is no policy on storage.objects and storage.buckets, so clients neither write, list nor sign.
 -- Pictures are read by their public address, which skips policies; the functions store and remove

@@ -34,9 +34,6 @@ select cron.schedule('jobs often', '5 seconds', $$
   where private.has_pushes() or private.has_notification_events()
 $$);
 
--- By this a replica shows how far it is behind.
-select cron.schedule('beat', '2 seconds', 'select private.beat()');
-
 -- pg_cron keeps what it did for ever unless told otherwise.
 select cron.schedule('forget old runs', '17 * * * *', $$
   delete from cron.job_run_details

@@ -8,6 +8,7 @@ import { classifyError } from './refusal.ts'
 
 type Alarm = { kind: string; subjectId: string; details: Record<string, unknown> }
 type Save = (alarm: Alarm) => Promise<unknown>
+type Settle = (alarm: { kind: string; subjects: string[] }) => Promise<unknown>
 
 /** The same alarm again within this time says nothing new. */
 const repeatAfter = 10_000
@@ -16,6 +17,7 @@ const capacity = 100
 const lastRaised = new Map<string, number>()
 const unsaved = new Map<string, Alarm>()
 let save: Save | undefined
+let settle: Settle | undefined
 let saving: Promise<void> | undefined
 
 /**
@@ -46,9 +48,14 @@ export function callFailed(name: string, error: Error): void {
   }
 }
 
-/** Says how alarms are saved, once the database can be reached; those raised before come first. */
-export function saveAlarmsWith(by: Save) {
-  save = by
+/** Settles an alarm whose cause is gone; what fails here leaves it open. */
+export function settleAlarm(kind: string, subjectId: string): void {
+  if (settle) inBackground(settle({ kind, subjects: [subjectId] }))
+}
+
+/** Says how alarms are saved and settled, once the database can be reached; those raised before come first. */
+export function keepAlarmsWith(by: { save: Save; settle: Settle }) {
+  ;({ save, settle } = by)
   void startSaving()
 }
 

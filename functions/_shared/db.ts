@@ -2,7 +2,7 @@
  * The one door to Postgres: a request becomes one call of one SQL function, sent with role and
  * claims as one simple-protocol message. One round trip, and good through a transaction pooler.
  */
-import { saveAlarmsWith } from './alarms.ts'
+import { keepAlarmsWith } from './alarms.ts'
 import type { CallContext } from './context.ts'
 import type { Database } from './database.types.ts'
 import { literal } from './literals.ts'
@@ -201,4 +201,7 @@ export async function backendOnReserve<T>(
   return JSON.parse(rows.at(-1)?.answer ?? 'null')
 }
 
-saveAlarmsWith((alarm) => backendOnReserve('raise_alarm', alarm))
+keepAlarmsWith({
+  save: (alarm) => backendOnReserve('raise_alarm', alarm),
+  settle: (alarm) => backendOnReserve('settle_alarms', alarm),
+})

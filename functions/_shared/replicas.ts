@@ -2,7 +2,7 @@
  * Reads of guests from replicas of the database (FACADE_READ_DB_URL). What they are shown may be seconds
  * old. With a token nothing is read there: a session that was ended would still count.
  */
-import { alarm } from './alarms.ts'
+import { alarm, settleAlarm } from './alarms.ts'
 import { env } from './env.ts'
 import { literal } from './literals.ts'
 import { Pool, type Rows, runQuery, sendQuery } from './pools.ts'
@@ -42,6 +42,8 @@ const replicas = env.readDatabases.map((connection) => ({
   pool: new Pool(connection, env.databasePool, connectTime),
   awayUntil: 0,
   failures: 0,
+  // An alarm may stand that an earlier worker raised.
+  mayHaveAlarm: true,
 }))
 
 type Replica = (typeof replicas)[number]
@@ -82,6 +84,8 @@ export async function queryReplica(name: string, text: string): Promise<Rows | u
       replica.pool,
     )
     replica.failures = 0
+    if (replica.mayHaveAlarm) settleAlarm('replica_away', replica.name)
+    replica.mayHaveAlarm = false
     return rows
   } catch (error) {
     const { code = '', message } = error as { code?: string; message: string }
@@ -97,10 +101,12 @@ export async function queryReplica(name: string, text: string): Promise<Rows | u
 /** Leaves a replica alone for a moment, of which an admin hears when it was not the first. */
 function putAside(replica: Replica, why: Record<string, string>) {
   replica.awayUntil = Date.now() + 1000
-  if (++replica.failures > 2) void alarm('replica_away', replica.name, why)
+  if (++replica.failures <= 2) return
+  replica.mayHaveAlarm = true
+  void alarm('replica_away', replica.name, why)
 }
 
-/** It shows another database. */
+/** It shows another database, or is no replica any more: what is written elsewhere never comes to it. */
 function refuse(replica: Replica) {
   replica.awayUntil = Date.now() + 60_000
   // Or the primary was made anew meanwhile.

@@ -31,11 +31,11 @@ type AuthRequest = {
   versioned?: boolean
 }
 
-async function request(
+export async function request(
   method: string,
   path: string,
   // Hashing takes its time when many come at once.
-  { body, token, address, patience = 8000, versioned = true }: AuthRequest,
+  { body, token, address, patience = 8000, versioned = true }: AuthRequest = {},
 ): Promise<AuthAnswer> {
   const headers: Record<string, string> = {
     apikey: env.secretKey,
@@ -202,7 +202,7 @@ export async function signInWithIdToken(
 }
 
 // An unknown identifier is tried against this user, so that it takes the same work and time.
-const decoy: Identifier = { kind: 'email', value: 'decoy@accounts.invalid' }
+export const decoy: Identifier = { kind: 'email', value: 'decoy@accounts.invalid' }
 
 export const signInDecoy = (password: string, address: string) => signIn(decoy, password, address)
 

@@ -10,20 +10,12 @@ import { handleThenDrain } from './http/drain-body.ts'
 
 /** Between the signal and the end of listening: whoever passes requests on hears of it meanwhile. */
 const notice = 3000
+/** How long requests may still take; a connection that was never used or a body that stalls would have no end. */
+const patience = 10_000
 
 const hostname = setting('HOST')!
 let stopping = false
-
-const server = Deno.serve({
-  hostname,
-  port: Number(setting('PORT')),
-  onListen: ({ port }) => console.log(JSON.stringify({ listening: `${hostname}:${port}` })),
-}, async (request) => {
-  const response = await handleThenDrain(request, app.fetch)
-  // One that is kept would break under a request that is on its way.
-  if (stopping) response.headers.set('Connection', 'close')
-  return response
-})
+let server: Deno.HttpServer | undefined = undefined
 
 // What goes on after an answer, as codes that are sent.
 const background = new Set<Promise<unknown>>()
@@ -42,12 +34,28 @@ globalThis.addEventListener('unhandledrejection', (event) => {
   console.error('unhandled rejection:', event.reason)
 })
 
+const after = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
 async function stop() {
-  if (stopping) return
+  // A second signal asks for the end at once.
+  if (stopping) Deno.exit(1)
   stopping = true
-  await new Promise((resolve) => setTimeout(resolve, notice))
-  await server.shutdown()
+  console.log(JSON.stringify({ stopping: true }))
+  await after(notice)
+  await Promise.race([server?.shutdown(), after(patience)])
   await Promise.all(background)
   Deno.exit(0)
 }
 for (const signal of ['SIGTERM', 'SIGINT'] as const) Deno.addSignalListener(signal, stop)
+
+// Last: whoever hears that it listens may end it.
+server = Deno.serve({
+  hostname,
+  port: Number(setting('PORT')),
+  onListen: ({ port }) => console.log(JSON.stringify({ listening: `${hostname}:${port}` })),
+}, async (request) => {
+  const response = await handleThenDrain(request, app.fetch)
+  // One that is kept would break under a request that is on its way.
+  if (stopping) response.headers.set('Connection', 'close')
+  return response
+})

@@ -9,8 +9,15 @@ import { serveChat } from './server/node-server.ts'
 
 const hostname = setting('HOST')!
 const server = await serveChat({ hostname, port: Number(setting('PORT')) })
-console.log(JSON.stringify({ listening: `${hostname}:${server.port}` }))
 
+let stopping = false
 for (const signal of ['SIGTERM', 'SIGINT']) {
-  process.on(signal, () => void server.stop().then(() => process.exit(0)))
+  process.on(signal, () => {
+    // A second signal asks for the end at once.
+    if (stopping) process.exit(1)
+    stopping = true
+    void server.stop().then(() => process.exit(0))
+  })
 }
+// Last: whoever hears that it listens may end it.
+console.log(JSON.stringify({ listening: `${hostname}:${server.port}` }))

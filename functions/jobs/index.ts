@@ -1,7 +1,8 @@
 /**
  * Edge function `jobs`: scheduled work, one SQL function per job. The local stack calls it every
  * minute, and `jobs/often` every two seconds; hosted projects schedule both with
- * supabase/schedule.sql. `jobs/address` tells deploy which address it sees.
+ * supabase/schedule.sql. Deploy asks `jobs/address` which address it sees, and `jobs/doors` which doors of
+ * Auth are open.
  */
 import { alarm } from '../_shared/alarms.ts'
 import { revokeAppleTokens } from '../_shared/apple.ts'
@@ -11,6 +12,7 @@ import { isSecretKey } from '../_shared/crypto.ts'
 import { backend, type BackendFunction } from '../_shared/db.ts'
 import { env } from '../_shared/env.ts'
 import { ensureDecoy } from '../_shared/supabase-auth.ts'
+import { tryDoors, tryDoorsDaily } from './doors.ts'
 import { compareFilesAndRows, removeUnusedFiles } from './files.ts'
 import { lookUpPayments, lookUpRefunds } from './payments.ts'
 import { sendContactMessages, tellOfCodes } from './messages.ts'
@@ -63,6 +65,7 @@ const sqlJobs: BackendFunction[] = [
 const otherJobs: Record<string, () => Promise<number>> = {
   keep_decoy: ensureDecoy,
   tell_of_codes: tellOfCodes,
+  try_doors: tryDoorsDaily,
   recount_wallets: () => backend<number>('recount_wallets', {}),
   purge_auth_audit: () => backend<number>('purge_auth_audit', {}),
   look_up_payments: lookUpPayments,
@@ -111,7 +114,7 @@ const running = new Set<string>()
 /** A job that failed is an alarm until it succeeds again. */
 async function reportFailures(outcomes: Awaited<ReturnType<typeof run>>[]) {
   const succeeded = outcomes.filter(([, outcome]) => 'done' in outcome).map(([name]) => name)
-  await backend('settle_failures', { subjects: succeeded }).catch(() => {})
+  await backend('settle_alarms', { kind: 'job_failed', subjects: succeeded }).catch(() => {})
   for (const [name, outcome] of outcomes) {
     if ('error' in outcome) await alarm('job_failed', name, { why: outcome.error })
   }
@@ -158,6 +161,7 @@ Deno.serve(async (request) => {
   }
   const job = new URL(request.url).pathname.split('/').at(-1)!
   if (job === 'address') return Response.json(seenAddress(request))
+  if (job === 'doors') return Response.json({ open: await tryDoors() })
   const work = runAll(job)
   // The caller may stop waiting before it is done.
   inBackground(work)

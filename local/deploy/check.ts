@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { migrationsIn, root } from '../schema/cli.ts'
 import { isFacadeShut } from './database.ts'
-import { unread } from './given.ts'
+import { hasReplicas, unread } from './given.ts'
 import type { Management } from './management.ts'
 import type { Project } from './project.ts'
 import { unscheduledJobs } from './schedule.ts'
@@ -54,7 +54,7 @@ export async function differences(looked: Looked): Promise<string[]> {
   const changed = changedSecrets(secretsFrom(env, secrets), secrets)
   const missing = functions.filter((name) => !project.functions.includes(name))
   const pending = await pendingMigrations(client)
-  const jobs = await unscheduledJobs(client)
+  const jobs = await unscheduledJobs(client, hasReplicas(env, secrets))
   const shut = !env.FACADE_DB_URL &&
     await isFacadeShut(client, secrets.get('FACADE_DB_URL'))
   return [

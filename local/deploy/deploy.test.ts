@@ -258,7 +258,6 @@ describe('deploying to a new project', () => {
 
   test('schedules the jobs, with the address and a key of the project in Vault', async () => {
     expect(await query('select jobname, schedule from cron.job order by 1')).toEqual([
-      { jobname: 'beat', schedule: '2 seconds' },
       { jobname: 'forget old runs', schedule: '17 * * * *' },
       { jobname: 'jobs', schedule: '* * * * *' },
       { jobname: 'jobs often', schedule: '5 seconds' },

@@ -18,6 +18,10 @@ type Given = NodeJS.ProcessEnv
 /** Secrets by name: their values, or the hashes that the API returns. */
 export type SecretMap = Map<string, string>
 
+/** Whether guests read from replicas: by what is given, or what the project has. */
+export const hasReplicas = (env: Given, there: SecretMap) =>
+  Boolean(valueIn(env, 'FACADE_READ_DB_URL')) || there.has('FACADE_READ_DB_URL')
+
 /** Whether an address is that of the local machine. */
 export const isLocalAddress = (address: unknown) =>
   /^https?:\/\/(localhost|127\.|0\.0\.0\.0|\[::1?\])/.test(String(address))

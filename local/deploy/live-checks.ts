@@ -117,6 +117,20 @@ export async function runJobs(url: string, key: string): Promise<number> {
   return outcomes.length
 }
 
+/** Has the functions try the doors of Auth past the facade; an open one ends the deployment. */
+export async function verifyDoors(url: string, key: string): Promise<void> {
+  const response = await ask(url, { method: 'POST', headers: { apikey: key } })
+  if (response.status !== 200) throw new UserError(`${url} answered ${response.status}.`)
+  const { open } = await response.json() as { open: string[] }
+  if (!open.length) return
+  throw new UserError(
+    `Auth changes ${
+      open.join(', ')
+    } for whoever holds an access token, past the facade and what it counts. ` +
+      'Its version may be new: see docs/deploy.md.',
+  )
+}
+
 type SmokeResult = { health: Record<string, unknown>; answered: string[] }
 
 /** Sends a request to each function, and reads the API's health. */

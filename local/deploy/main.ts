@@ -13,9 +13,16 @@ import { allOrNone } from './all-or-none.ts'
 import { checkConfig, configFile, configText, withoutDeferred } from './config-file.ts'
 import { differences, foreignThings, notOurs } from './check.ts'
 import { isFacadeShut, openDatabase, refreshTokens } from './database.ts'
-import { partsOff, unfit } from './given.ts'
+import { hasReplicas, partsOff, unfit } from './given.ts'
 import { type DeployInput, readInput } from './input.ts'
-import { measureHops, runJobs, smokeTest, verifyCaptcha, verifyHops } from './live-checks.ts'
+import {
+  measureHops,
+  runJobs,
+  smokeTest,
+  verifyCaptcha,
+  verifyDoors,
+  verifyHops,
+} from './live-checks.ts'
 import { openManagement } from './management.ts'
 import { readProject } from './project.ts'
 import { schedule } from './schedule.ts'
@@ -151,7 +158,12 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
     }],
     ['jobs', async () => {
       const count = await runJobs(`${functionsUrl}/jobs`, secretKey)
-      await schedule(database.client, input.projectUrl, found.secretKeys)
+      await schedule(
+        database.client,
+        input.projectUrl,
+        found.secretKeys,
+        hasReplicas(env, there),
+      )
       return `${count} ran, and are scheduled`
     }],
     ['answers', async () => {
@@ -160,6 +172,10 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
       const tokens = await refreshTokens(database.client)
       return `${live.answered.join(', ')} at ${functionsUrl}\n   health: ${parts.join(', ')}` +
         `\n   refresh tokens: ${tokens}`
+    }],
+    ['doors of Auth', async () => {
+      await verifyDoors(`${functionsUrl}/jobs/doors`, secretKey)
+      return 'shut'
     }],
   ]
   for (const [what, run] of steps) {

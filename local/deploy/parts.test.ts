@@ -1,7 +1,7 @@
 /** The parts of deploy: what it reads in config.toml, what it asks of a running project. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkConfig, configText, withoutDeferred } from './config-file.ts'
-import { measureHops, runJobs, verifyCaptcha } from './live-checks.ts'
+import { measureHops, runJobs, verifyCaptcha, verifyDoors } from './live-checks.ts'
 import { openManagement } from './management.ts'
 import { assertSettings, setByApi, settings } from './settings.ts'
 import { publishableKey, secretKey, startPlatform, token } from './support/management-api.ts'
@@ -201,6 +201,14 @@ describe('checks of the running project', () => {
     await expect(runJobs(jobs, publishableKey)).rejects.toThrow('answered 401')
     platform.jobs = { keep_decoy: { done: 1 }, expire_listings: { error: 'no' } }
     await expect(runJobs(jobs, secretKey)).rejects.toThrow('Failed: expire_listings.')
+  })
+
+  test('name the doors of Auth that are open', async () => {
+    platform.functions.set('jobs', { version: 1, verifyJwt: false, files: [] })
+    const doors = `${platform.url}/functions/v1/jobs/doors`
+    await verifyDoors(doors, secretKey)
+    platform.openDoors = ['password', 'email']
+    await expect(verifyDoors(doors, secretKey)).rejects.toThrow('Auth changes password, email for')
   })
 
   test('wait for a captcha that takes effect later, and fail without one', async () => {

@@ -1,19 +1,21 @@
-// The schedule of the jobs (supabase/schedule.sql): pg_cron calls the function by pg_net, with what Vault
-// keeps.
+// The schedule of the jobs (supabase/schedule.sql, and schedule-replicas.sql where there are replicas):
+// pg_cron calls the function by pg_net, with what Vault keeps.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { root } from '../schema/cli.ts'
 import { UserError } from '../config/user-error.ts'
 
-const script = () => readFileSync(join(root, 'supabase', 'schedule.sql'), 'utf8')
+const file = (name: string) => readFileSync(join(root, 'supabase', name), 'utf8')
+const script = (replicas: boolean) =>
+  file('schedule.sql') + (replicas ? file('schedule-replicas.sql') : '')
 const scheduled = /^select cron\.schedule\('([^']+)', '([^']+)'/gm
 
 type Job = { jobname: string; schedule: string }
 
 /** The jobs of the file that the database does not run, or runs at other times. */
-export async function unscheduledJobs(client: pg.Client): Promise<string[]> {
-  const jobs = [...script().matchAll(scheduled)].map(([, name, times]) => ({ name, times }))
+export async function unscheduledJobs(client: pg.Client, replicas: boolean): Promise<string[]> {
+  const jobs = [...script(replicas).matchAll(scheduled)].map(([, name, times]) => ({ name, times }))
   const { rows: [{ there }] } = await client.query(
     `select to_regclass('cron.job') is not null as there`,
   )
@@ -42,12 +44,16 @@ export async function schedule(
   client: pg.Client,
   projectUrl: string,
   secretKeys: string[],
+  replicas: boolean,
 ): Promise<void> {
   await client.query('begin')
-  await client.query(script())
+  await client.query(script(replicas))
+  if (!replicas) {
+    await client.query(`select cron.unschedule(jobid) from cron.job where jobname = 'beat'`)
+  }
   await client.query(
     'select cron.alter_job(jobid, active := true) from cron.job where not active and jobname = any ($1)',
-    [[...script().matchAll(scheduled)].map(([, name]) => name)],
+    [[...script(replicas).matchAll(scheduled)].map(([, name]) => name)],
   )
   const { rows } = await client.query<{ value: string }>(
     `select decrypted_secret as value from vault.decrypted_secrets where name = 'jobs_key'`,
@@ -56,6 +62,6 @@ export async function schedule(
   await keep(client, 'project_url', projectUrl)
   await keep(client, 'jobs_key', kept ?? secretKeys[0]!)
   await client.query('commit')
-  const left = await unscheduledJobs(client)
+  const left = await unscheduledJobs(client, replicas)
   if (left.length) throw new UserError(`The database did not keep the jobs ${left.join(', ')}.`)
 }

@@ -109,7 +109,7 @@ create table private.moments (
 comment on table private.moments is
   'Times that all workers of the functions share. Stays: a few rows.';
 comment on column private.moments.name is
-  'jobs_ran: when a run of all jobs last finished. pushes_paused: until when FCM accepts none. beat: the '
+  'jobs_ran: when a run of all jobs last finished. doors_tried: when those of Auth were. pushes_paused: until when FCM accepts none. beat: the '
   'time on the primary, written every two seconds; replicas show by it how far they are behind.';
 alter table private.moments enable row level security;
 create policy "nobody but functions of their owner" on private.moments using (false);

@@ -62,7 +62,10 @@ create function private.require_replica(system_id text) returns void
   set search_path = ''
 as $$
 begin
-  if system_id <> (select control.system_identifier::text from pg_control_system() as control) then
+  -- A replica that was promoted, or a copy beside it, has the number too, and writes the beat by itself.
+  if not pg_is_in_recovery()
+    or system_id <> (select control.system_identifier::text from pg_control_system() as control)
+  then
     raise exception 'replica_foreign' using errcode = 'PTRPL';
   elsif (private.last_beat() > clock_timestamp() - interval '5 seconds') is not true then
     raise exception 'replica_behind' using errcode = 'PTRPL';
@@ -70,6 +73,7 @@ begin
 end
 $$;
 comment on function private.require_replica is
-  'Raises PTRPL where this is no replica of the system of that number, or is more than five seconds behind.';
+  'Raises PTRPL where this is no replica of the system of that number, or no replica any more, or is '
+  'more than five seconds behind.';
 
 grant execute on function private.health, private.require_replica to backend;

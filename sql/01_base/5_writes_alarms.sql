@@ -37,16 +37,16 @@ $$;
 comment on function private.raise_alarm is
   'Notifies the admins, once for each thing until it is settled.';
 
-create function private.settle_failures(subjects text[]) returns void
+create function private.settle_alarms(kind text, subjects text[]) returns void
   language sql
   security definer -- writes a closed table, for jobs
   set search_path = ''
 as $$
   update private.alarms set settled_at = now(), settled_note = 'succeeded later'
-  where alarms.kind = 'job_failed' and alarms.subject_id = any (subjects)
+  where alarms.kind = settle_alarms.kind and alarms.subject_id = any (subjects)
     and alarms.settled_at is null
 $$;
-comment on function private.settle_failures is
-  'Settles what had failed and has now succeeded.';
+comment on function private.settle_alarms is
+  'Settles alarms of what had failed and has now succeeded.';
 
-grant execute on function private.raise_alarm, private.settle_failures to backend;
+grant execute on function private.raise_alarm, private.settle_alarms to backend;

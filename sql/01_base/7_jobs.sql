@@ -49,7 +49,7 @@ begin
       execute format('select private.%I(%L)', step, subject) into did;
       if did then
         done := done + 1;
-        perform private.settle_failures(array[step || ' ' || subject]);
+        perform private.settle_alarms('job_failed', array[step || ' ' || subject]);
       end if;
     exception
       when query_canceled then -- the statement's time is over; what is done so far is kept
@@ -123,6 +123,30 @@ $$;
 comment on function private.note_jobs_ran is
   'Notes that a run of all jobs has finished; private.health reports it.';
 
+create function private.claim_moment(name text, every interval) returns boolean
+  language plpgsql
+  security definer -- writes a closed table, for jobs
+  set search_path = ''
+as $$
+begin
+  insert into private.moments as known (name, at) values (claim_moment.name, clock_timestamp())
+  on conflict on constraint moments_pkey do update set at = excluded.at
+    where known.at < clock_timestamp() - every;
+  return found;
+end
+$$;
+comment on function private.claim_moment is
+  'Whether something is due that is done once in a while; of several at once one is told so.';
+
+create function private.release_moment(name text) returns void
+  language sql
+  security definer -- writes a closed table, for jobs
+  set search_path = ''
+as $$
+  delete from private.moments where moments.name = release_moment.name
+$$;
+comment on function private.release_moment is 'What was claimed could not be done, and is due again.';
+
 create function private.beat() returns void
   language sql
   set search_path = ''
@@ -134,5 +158,6 @@ comment on function private.beat is
   'Writes the time, every two seconds: replicas show by it how far they are behind. Not a job of the '
   'functions: pg_cron calls it, on the primary itself.';
 
-grant execute on function private.purge_alarms, private.purge_rates, private.note_jobs_ran
+grant execute on function private.purge_alarms, private.purge_rates, private.note_jobs_ran,
+  private.claim_moment, private.release_moment
   to backend;

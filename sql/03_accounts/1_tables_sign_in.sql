@@ -232,10 +232,13 @@ create table private.announced_sign_ins (
   expires_at timestamptz not null default now() + interval '20 seconds'
 );
 comment on table private.announced_sign_ins is
-  'Sign-ins with a provider that the facade has begun and Auth has not yet finished. Auth links '
-  'no provider and gives no token without one; each serves one token. Gone with it, or by a job. '
+  'Sign-ins that the facade has begun and Auth has not yet finished. Without one of a provider Auth links '
+  'it to nobody and gives no token, and each serves one token; without one by password it writes no hash '
+  'under another key. Gone with the token, or by a job. '
   'Cleaned by private.purge_social_tokens.';
-comment on column private.announced_sign_ins.subject is 'The person at the provider.';
+comment on column private.announced_sign_ins.provider is '`google`, `apple` or `password`.';
+comment on column private.announced_sign_ins.subject is
+  'The person at the provider; of a password the account.';
 comment on column private.announced_sign_ins.email is 'Of the provider''s token; null where it has none.';
 comment on column private.announced_sign_ins.expires_at is
   '20 seconds: twice as long as Auth may take to commit.';

@@ -34,6 +34,9 @@ begin
       'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset)));
   end if;
 
+  if account is not null then
+    insert into private.announced_sign_ins (provider, subject) values ('password', account::text);
+  end if;
   return jsonb_build_object(
     'exists', account is not null,
     'attempts', (
@@ -51,9 +54,9 @@ begin
 end
 $$;
 comment on function private.begin_sign_in is
-  'Counts a sign-in as a failure until its hits are taken back; returns whether there is an '
-  'account to try, the sealed passwords of open registrations of that phone, and whether the '
-  'decoy exists.';
+  'Counts a sign-in as a failure until its hits are taken back, and announces it to Auth''s triggers; '
+  'returns whether there is an account to try, the sealed passwords of open registrations of that '
+  'phone, and whether the decoy exists.';
 
 create function private.return_sign_in(identifier text, address text, hits jsonb) returns void
   language plpgsql

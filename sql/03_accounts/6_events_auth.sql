@@ -133,6 +133,25 @@ comment on function private.check_auth_identity is
   'A provider is linked only to the account that has the email of a sign-in which the facade has '
   'announced: 401 social_token_invalid. What a provider says of another email is not kept.';
 
+create function private.try_provider_door(account_id uuid) returns boolean
+  language plpgsql
+  security definer -- writes a table of Auth, and takes it back
+  set search_path = ''
+as $$
+begin
+  insert into auth.identities
+    (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
+  values (gen_random_uuid()::text, account_id, '{"sub":"nobody"}', 'google', now(), now(), now());
+  raise exception using errcode = 'ZZ002';
+exception
+  when sqlstate 'ZZ002' then return true;
+  when sqlstate 'PT401' then return false;
+end
+$$;
+comment on function private.try_provider_door is
+  'Whether Auth could link a provider that the facade has not announced; nothing is linked by it.';
+grant execute on function private.try_provider_door to backend;
+
 create function private.overwrite_password(account_id uuid) returns void
   language sql
   security definer -- writes a table of Auth

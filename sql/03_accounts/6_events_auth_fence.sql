@@ -33,13 +33,45 @@ begin
   -- Auth rolls back what is refused. What remains of it: a line in the log of Postgres, and the value of
   -- a sequence, which report_refused_password reads; of several within a minute, the last.
   raise log 'a new password at Auth was refused: account %', account_id;
-  perform setval('private.refused_password', private.account_bits(account_id));
+  if account_id is distinct from private.account_with(private.decoy_email()) then
+    perform setval('private.refused_password', private.account_bits(account_id));
+  end if;
   raise exception using errcode = 'PT409', message =
     'A password is changed by POST /auth/password/change or /auth/password/reset.';
 end
 $$;
 comment on function private.refuse_password is
-  '409, so that the account and the admins hear of it.';
+  '409, so that the account and the admins hear of it; not of the decoy, at which a job tries the doors.';
+
+create function private.hash_key(hash text) returns text
+  language sql
+  immutable
+  return case when pg_input_is_valid(hash, 'jsonb') then hash::jsonb ->> 'key_id' end;
+comment on function private.hash_key is
+  'The key under which Auth keeps a hash encrypted; null for a plain one.';
+
+create function private.is_same_password(account_id uuid, old_hash text, new_hash text)
+  returns boolean
+  language plpgsql
+  stable
+  security definer -- reads a closed table, for Auth's role
+  set search_path = ''
+as $$
+begin
+  -- At a sign-in Auth encrypts the hash again where the project has a new key
+  -- (supabase/auth, internal/api/token.go), and never for another reason.
+  return private.hash_key(new_hash) is not null
+    and private.hash_key(new_hash) is distinct from private.hash_key(old_hash)
+    and exists (
+      select from private.announced_sign_ins as announced
+      where announced.provider = 'password' and announced.subject = account_id::text
+        and announced.expires_at > clock_timestamp()
+    );
+end
+$$;
+comment on function private.is_same_password is
+  'Whether Auth writes the hash of the same password under another key, in a sign-in that the facade has '
+  'announced.';
 
 create function private.check_password_at_auth() returns trigger
   language plpgsql
@@ -50,7 +82,11 @@ declare
   account public.accounts;
   announced private.announced_passwords;
 begin
-  if session_user <> 'supabase_auth_admin' then
+  if session_user <> 'supabase_auth_admin'
+    or private.is_same_password(new.id, old.encrypted_password, new.encrypted_password)
+    -- Who is marked as deleted has no password any more.
+    or new.deleted_at is not null and new.encrypted_password is null
+  then
     return new;
   end if;
   select * into account from public.accounts where accounts.id = new.id;
@@ -74,8 +110,7 @@ begin
 end
 $$;
 comment on function private.check_password_at_auth is
-  'Refuses a new password that nobody has announced, or by a code to what is no longer the account''s. '
-  'Auth writes it with the columns of its codes; the hash of the same password it writes alone.';
+  'Refuses a new password that nobody has announced, or by a code to what is no longer the account''s.';
 
 create function private.take_announced_password(account_id uuid)
   returns private.announced_passwords

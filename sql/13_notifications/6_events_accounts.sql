@@ -72,6 +72,11 @@ declare
   announced private.announced_passwords;
 begin
   if session_user = 'supabase_auth_admin' then
+    if private.is_same_password(new.id, old.encrypted_password, new.encrypted_password)
+      or new.deleted_at is not null and new.encrypted_password is null
+    then
+      return null;
+    end if;
     announced := private.take_announced_password(new.id);
     if announced.id is null then
       perform private.refuse_password(new.id);
@@ -85,7 +90,7 @@ end
 $$;
 comment on function private.on_password_changed is
   'Notifies an account that its password was changed, after what a reset proves and undoes, and refuses '
-  'one that was not announced at Auth; the triggers are in 90_platform.sql.';
+  'one that was not announced at Auth; the trigger is in 90_platform.sql.';
 
 create function private.on_session_ended() returns trigger
   language plpgsql

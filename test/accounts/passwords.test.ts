@@ -143,26 +143,38 @@ test('nothing but a changed password notifies of one', async () => {
   expect(await notificationsOf(person, 'security_password')).toEqual([])
 })
 
-testLocally('a hash that Auth rewrites at a sign-in is not a new password', async () => {
-  const person = await signUp()
-  const asAuth = new pg.Client(authDatabase())
-  await asAuth.connect()
-  try {
-    // So it encrypts the hash of a password that was right: this column alone.
-    await asAuth.query('update auth.users set encrypted_password = $2 where id = $1', [
-      person.id,
-      bcrypt.hashSync(person.password, 6),
-    ])
-    expect(await notificationsOf(person, 'security_password')).toEqual([])
-    await announcePassword(person.id, sessionOf(person))
-    // And so it writes a new one: with everything that waits for a code.
-    await asAuth.query(
-      `update auth.users set encrypted_password = $2, confirmation_token = '', recovery_token = '',
-         reauthentication_token = '' where id = $1`,
-      [person.id, bcrypt.hashSync(person.password, 6)],
-    )
-    expect(await notificationsOf(person, 'security_password')).toHaveLength(1)
-  } finally {
-    await asAuth.end()
-  }
-})
+/** A hash as Auth keeps it encrypted, under a key of that name. */
+const encrypted = (key_id: string) =>
+  JSON.stringify({ key_id, alg: 'aes-gcm-hkdf', data: 'AAAA', nonce: 'AAAAAAAAAAAAAAAA' })
+
+testLocally(
+  'Auth writes a hash under another key in a sign-in that was announced, and no other',
+  async () => {
+    const person = await signUp()
+    const asAuth = new pg.Client(authDatabase())
+    await asAuth.connect()
+    const write = (hash: string, more = '') =>
+      asAuth.query(`update auth.users set encrypted_password = $2${more} where id = $1`, [
+        person.id,
+        hash,
+      ])
+    const refused = { code: 'PT409' }
+    try {
+      await sql('delete from private.announced_sign_ins where subject = $1', [person.id])
+      await expect(write(encrypted('old'))).rejects.toMatchObject(refused)
+      // It counts as announced as soon as it is counted, right or wrong.
+      await logIn(person.identifier, 'not this one')
+      await expect(write(bcrypt.hashSync(randomUUID(), 6))).rejects.toMatchObject(refused)
+      await write(encrypted('old'))
+      await write(encrypted('new'))
+      await expect(write(encrypted('new').replace('AAAA', 'BBBB'))).rejects.toMatchObject(refused)
+      expect(await notificationsOf(person, 'security_password')).toEqual([])
+
+      await announcePassword(person.id, sessionOf(person))
+      await write(bcrypt.hashSync(person.password, 6), `, reauthentication_token = ''`)
+      expect(await notificationsOf(person, 'security_password')).toHaveLength(1)
+    } finally {
+      await asAuth.end()
+    }
+  },
+)

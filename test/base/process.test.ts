@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
 import { expect } from 'vitest'
 import { testLocally } from '../support/facade.ts'
 import { startFacadeProcess } from '../support/facade-process.ts'
@@ -54,6 +55,46 @@ testLocally('CRASH-05 the facade as a plain process loses no request by SIGTERM'
     expect(await half).toEqual({ status: 200, isLast: true })
     expect(await ended).toEqual([0, null])
   } finally {
+    facade.kill()
+  }
+})
+
+async function opened(port: number) {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  return socket
+}
+
+testLocally(
+  'CRASH-05 a connection without a request and a body that stalls end no later',
+  async () => {
+    const facade = await startFacadeProcess()
+    const unused = await opened(facade.port)
+    const stalled = await opened(facade.port)
+    try {
+      stalled.write(
+        'POST /auth/login HTTP/1.1\r\nHost: facade\r\nContent-Type: application/json\r\n' +
+          'Content-Length: 100\r\n\r\n{"identifier":',
+      )
+      expect(await facade.end()).toEqual([0, null])
+    } finally {
+      for (const socket of [unused, stalled]) socket.destroy()
+      facade.kill()
+    }
+  },
+)
+
+testLocally('CRASH-05 a second signal ends it at once', async () => {
+  const facade = await startFacadeProcess()
+  const socket = await opened(facade.port)
+  try {
+    void facade.end()
+    // Both at once would be one.
+    await waitUntil('the first has come', () => facade.said().includes('stopping'))
+    expect(await facade.end()).toEqual([1, null])
+  } finally {
+    socket.destroy()
     facade.kill()
   }
 })

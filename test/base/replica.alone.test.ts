@@ -227,6 +227,7 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
     })
     await start()
     await untilItAnswers()
+    await waitUntil('the alarm is settled', async () => !(await unsettled('replica_away')).length)
   })
 
   test('of another database is refused with an alarm', async () => {
@@ -256,5 +257,22 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
         await own.stop()
       }
     })
+  })
+
+  test('that was promoted is refused with an alarm, though it beats by itself', async () => {
+    await forget('replica_foreign')
+    const own = await startFacade({ FACADE_READ_DB_URL: near.url })
+    try {
+      await onReplica.query('select pg_promote()')
+      await onReplica.query('select private.beat()')
+      near.takeMessages()
+      await waitUntil('an alarm says so', async () => {
+        expect((await own.get('/meta/kinds')).status).toBe(200)
+        return (await unsettled('replica_foreign')).length === 1
+      })
+      expect(near.takeMessages().length).toBeGreaterThan(0)
+    } finally {
+      await own.stop()
+    }
   })
 })

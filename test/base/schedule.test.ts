@@ -1,5 +1,5 @@
-// supabase/schedule.sql is for pg_cron, pg_net and Vault of a hosted project. Here stubs with their
-// signatures take their place, in a transaction that is rolled back.
+// supabase/schedule.sql and schedule-replicas.sql are for pg_cron, pg_net and Vault of a hosted project. Here
+// stubs with their signatures take their place, in a transaction that is rolled back.
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
@@ -22,7 +22,7 @@ describe.runIf(hasStack)('the schedule of a hosted project', () => {
       `insert into vault.decrypted_secrets (name, decrypted_secret)
        values ('project_url', 'https://ref.supabase.co'), ('jobs_key', 'sb_secret_planted')`,
     )
-    const script = file('supabase/schedule.sql')
+    const script = file('supabase/schedule.sql') + file('supabase/schedule-replicas.sql')
     await client.query(script)
     await client.query(script)
   })

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { callFailed, saveAlarmsWith } from '../../functions/_shared/alarms.ts'
+import { callFailed, keepAlarmsWith } from '../../functions/_shared/alarms.ts'
 import { Refusal } from '../../functions/_shared/refusal.ts'
 import { database, type Person, signUp } from '../support/client.ts'
 import { conversationBetween } from '../support/conversations.ts'
@@ -73,7 +73,10 @@ test('a rate that cannot be counted is 503 for the caller, and an alarm', async 
 
 test('a call whose failure is told to nobody is an alarm, unless it may succeed in a moment', async () => {
   const saved: { kind: string; subjectId: string }[] = []
-  saveAlarmsWith((alarm) => Promise.resolve(saved.push(alarm)))
+  keepAlarmsWith({
+    save: (alarm) => Promise.resolve(saved.push(alarm)),
+    settle: () => Promise.resolve(),
+  })
   for (
     const [name, code] of [['late', '40P01'], ['cut off', 'POOL'], ['wrong', '42883']] as const
   ) {

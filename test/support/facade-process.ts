@@ -23,6 +23,7 @@ export async function startFacadeProcess(settings: Record<string, string> = {}) 
   await waitUntil('it listens', () => said.includes(`"listening":"127.0.0.1:${port}"`))
   return {
     port,
+    said: () => said,
     /** Tells it to end; gives its exit code and signal. */
     end: () => child.kill('SIGTERM') && ended,
     kill: () => child.kill('SIGKILL'),

@@ -107,12 +107,17 @@ export const ofBackend: Review[] = [
   ]],
   ['backend', 'alarms that a job raises for admins, and settles', [
     'private.raise_alarm',
-    'private.settle_failures',
+    'private.settle_alarms',
+  ]],
+  ['backend', 'tries whether Auth would link a provider unasked, and links none', [
+    'private.try_provider_door',
   ]],
   ['backend', 'what workers know of one another: when jobs ran, until when no push is sent', [
+    'private.claim_moment',
     'private.health',
     'private.note_jobs_ran',
     'private.pause_pushes',
+    'private.release_moment',
   ]],
   ['backend', 'whether what is asked is a replica, and not far behind', [
     'private.require_replica',

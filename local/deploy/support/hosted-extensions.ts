@@ -11,6 +11,8 @@ export const hostedExtensions = `
       on conflict (jobname) do update set schedule = excluded.schedule, command = excluded.command
       returning jobid
     $$;
+  create function cron.unschedule(job_id bigint) returns boolean
+    language sql as $$ delete from cron.job where jobid = job_id returning true $$;
   create function cron.alter_job(
     job_id bigint, schedule text default null, command text default null,
     database text default null, username text default null, active boolean default null

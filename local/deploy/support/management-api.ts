@@ -69,6 +69,7 @@ export async function startPlatform(
     forwarded: (sent) => [...(sent ? [sent] : []), '198.51.100.7', '10.0.0.3'].join(', '),
     lag: 0,
     jobs: { keep_decoy: { done: 1 }, purge_codes: { done: 0 } },
+    openDoors: [],
   }
 
   const rest = () => ({
@@ -213,6 +214,7 @@ export async function startPlatform(
     if (name === 'jobs') {
       if (request.headers.apikey !== secretKey) return [401, {}]
       if (route === '') return [200, platform.jobs]
+      if (route === '/doors') return [200, { open: platform.openDoors }]
       const forwardedFor = platform.forwarded(request.headers['x-forwarded-for']?.toString())
       const hops = Number(platform.secrets.get('CLIENT_IP_HOPS') ?? 1)
       return [200, { forwardedFor, hops, address: forwardedFor.split(', ').at(-hops) }]

@@ -34,6 +34,8 @@ export type Platform = {
   forwarded: (sent: string | undefined) => string
   /** The result of the jobs. */
   jobs: Json
+  /** The doors of Auth that the jobs find open. */
+  openDoors: string[]
   /** How many more sign-ins Auth answers before a change takes effect. */
   lag: number
   stop: () => Promise<void>

@@ -157,7 +157,7 @@ create table private.moments (
 comment on table private.moments is
   'Times that all workers of the functions share. Stays: a few rows.';
 comment on column private.moments.name is
-  'jobs_ran: when a run of all jobs last finished. pushes_paused: until when FCM accepts none. beat: the '
+  'jobs_ran: when a run of all jobs last finished. doors_tried: when those of Auth were. pushes_paused: until when FCM accepts none. beat: the '
   'time on the primary, written every two seconds; replicas show by it how far they are behind.';
 alter table private.moments enable row level security;
 create policy "nobody but functions of their owner" on private.moments using (false);
@@ -1437,7 +1437,10 @@ create function private.require_replica(system_id text) returns void
   set search_path = ''
 as $$
 begin
-  if system_id <> (select control.system_identifier::text from pg_control_system() as control) then
+  -- A replica that was promoted, or a copy beside it, has the number too, and writes the beat by itself.
+  if not pg_is_in_recovery()
+    or system_id <> (select control.system_identifier::text from pg_control_system() as control)
+  then
     raise exception 'replica_foreign' using errcode = 'PTRPL';
   elsif (private.last_beat() > clock_timestamp() - interval '5 seconds') is not true then
     raise exception 'replica_behind' using errcode = 'PTRPL';
@@ -1445,7 +1448,8 @@ begin
 end
 $$;
 comment on function private.require_replica is
-  'Raises PTRPL where this is no replica of the system of that number, or is more than five seconds behind.';
+  'Raises PTRPL where this is no replica of the system of that number, or no replica any more, or is '
+  'more than five seconds behind.';
 
 grant execute on function private.health, private.require_replica to backend;
 
@@ -1628,19 +1632,19 @@ $$;
 comment on function private.raise_alarm is
   'Notifies the admins, once for each thing until it is settled.';
 
-create function private.settle_failures(subjects text[]) returns void
+create function private.settle_alarms(kind text, subjects text[]) returns void
   language sql
   security definer -- writes a closed table, for jobs
   set search_path = ''
 as $$
   update private.alarms set settled_at = now(), settled_note = 'succeeded later'
-  where alarms.kind = 'job_failed' and alarms.subject_id = any (subjects)
+  where alarms.kind = settle_alarms.kind and alarms.subject_id = any (subjects)
     and alarms.settled_at is null
 $$;
-comment on function private.settle_failures is
-  'Settles what had failed and has now succeeded.';
+comment on function private.settle_alarms is
+  'Settles alarms of what had failed and has now succeeded.';
 
-grant execute on function private.raise_alarm, private.settle_failures to backend;
+grant execute on function private.raise_alarm, private.settle_alarms to backend;
 
 -- sql/01_base/7_jobs.sql
 
@@ -1695,7 +1699,7 @@ begin
       execute format('select private.%I(%L)', step, subject) into did;
       if did then
         done := done + 1;
-        perform private.settle_failures(array[step || ' ' || subject]);
+        perform private.settle_alarms('job_failed', array[step || ' ' || subject]);
       end if;
     exception
       when query_canceled then -- the statement's time is over; what is done so far is kept
@@ -1769,6 +1773,30 @@ $$;
 comment on function private.note_jobs_ran is
   'Notes that a run of all jobs has finished; private.health reports it.';
 
+create function private.claim_moment(name text, every interval) returns boolean
+  language plpgsql
+  security definer -- writes a closed table, for jobs
+  set search_path = ''
+as $$
+begin
+  insert into private.moments as known (name, at) values (claim_moment.name, clock_timestamp())
+  on conflict on constraint moments_pkey do update set at = excluded.at
+    where known.at < clock_timestamp() - every;
+  return found;
+end
+$$;
+comment on function private.claim_moment is
+  'Whether something is due that is done once in a while; of several at once one is told so.';
+
+create function private.release_moment(name text) returns void
+  language sql
+  security definer -- writes a closed table, for jobs
+  set search_path = ''
+as $$
+  delete from private.moments where moments.name = release_moment.name
+$$;
+comment on function private.release_moment is 'What was claimed could not be done, and is due again.';
+
 create function private.beat() returns void
   language sql
   set search_path = ''
@@ -1780,7 +1808,8 @@ comment on function private.beat is
   'Writes the time, every two seconds: replicas show by it how far they are behind. Not a job of the '
   'functions: pg_cron calls it, on the primary itself.';
 
-grant execute on function private.purge_alarms, private.purge_rates, private.note_jobs_ran
+grant execute on function private.purge_alarms, private.purge_rates, private.note_jobs_ran,
+  private.claim_moment, private.release_moment
   to backend;
 
 -- sql/02_meta/1_tables.sql
@@ -2478,10 +2507,13 @@ create table private.announced_sign_ins (
   expires_at timestamptz not null default now() + interval '20 seconds'
 );
 comment on table private.announced_sign_ins is
-  'Sign-ins with a provider that the facade has begun and Auth has not yet finished. Auth links '
-  'no provider and gives no token without one; each serves one token. Gone with it, or by a job. '
+  'Sign-ins that the facade has begun and Auth has not yet finished. Without one of a provider Auth links '
+  'it to nobody and gives no token, and each serves one token; without one by password it writes no hash '
+  'under another key. Gone with the token, or by a job. '
   'Cleaned by private.purge_social_tokens.';
-comment on column private.announced_sign_ins.subject is 'The person at the provider.';
+comment on column private.announced_sign_ins.provider is '`google`, `apple` or `password`.';
+comment on column private.announced_sign_ins.subject is
+  'The person at the provider; of a password the account.';
 comment on column private.announced_sign_ins.email is 'Of the provider''s token; null where it has none.';
 comment on column private.announced_sign_ins.expires_at is
   '20 seconds: twice as long as Auth may take to commit.';
@@ -5396,6 +5428,9 @@ begin
       'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset)));
   end if;
 
+  if account is not null then
+    insert into private.announced_sign_ins (provider, subject) values ('password', account::text);
+  end if;
   return jsonb_build_object(
     'exists', account is not null,
     'attempts', (
@@ -5413,9 +5448,9 @@ begin
 end
 $$;
 comment on function private.begin_sign_in is
-  'Counts a sign-in as a failure until its hits are taken back; returns whether there is an '
-  'account to try, the sealed passwords of open registrations of that phone, and whether the '
-  'decoy exists.';
+  'Counts a sign-in as a failure until its hits are taken back, and announces it to Auth''s triggers; '
+  'returns whether there is an account to try, the sealed passwords of open registrations of that '
+  'phone, and whether the decoy exists.';
 
 create function private.return_sign_in(identifier text, address text, hits jsonb) returns void
   language plpgsql
@@ -5771,6 +5806,25 @@ $$;
 comment on function private.check_auth_identity is
   'A provider is linked only to the account that has the email of a sign-in which the facade has '
   'announced: 401 social_token_invalid. What a provider says of another email is not kept.';
+
+create function private.try_provider_door(account_id uuid) returns boolean
+  language plpgsql
+  security definer -- writes a table of Auth, and takes it back
+  set search_path = ''
+as $$
+begin
+  insert into auth.identities
+    (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
+  values (gen_random_uuid()::text, account_id, '{"sub":"nobody"}', 'google', now(), now(), now());
+  raise exception using errcode = 'ZZ002';
+exception
+  when sqlstate 'ZZ002' then return true;
+  when sqlstate 'PT401' then return false;
+end
+$$;
+comment on function private.try_provider_door is
+  'Whether Auth could link a provider that the facade has not announced; nothing is linked by it.';
+grant execute on function private.try_provider_door to backend;
 
 create function private.overwrite_password(account_id uuid) returns void
   language sql
@@ -6177,13 +6231,45 @@ begin
   -- Auth rolls back what is refused. What remains of it: a line in the log of Postgres, and the value of
   -- a sequence, which report_refused_password reads; of several within a minute, the last.
   raise log 'a new password at Auth was refused: account %', account_id;
-  perform setval('private.refused_password', private.account_bits(account_id));
+  if account_id is distinct from private.account_with(private.decoy_email()) then
+    perform setval('private.refused_password', private.account_bits(account_id));
+  end if;
   raise exception using errcode = 'PT409', message =
     'A password is changed by POST /auth/password/change or /auth/password/reset.';
 end
 $$;
 comment on function private.refuse_password is
-  '409, so that the account and the admins hear of it.';
+  '409, so that the account and the admins hear of it; not of the decoy, at which a job tries the doors.';
+
+create function private.hash_key(hash text) returns text
+  language sql
+  immutable
+  return case when pg_input_is_valid(hash, 'jsonb') then hash::jsonb ->> 'key_id' end;
+comment on function private.hash_key is
+  'The key under which Auth keeps a hash encrypted; null for a plain one.';
+
+create function private.is_same_password(account_id uuid, old_hash text, new_hash text)
+  returns boolean
+  language plpgsql
+  stable
+  security definer -- reads a closed table, for Auth's role
+  set search_path = ''
+as $$
+begin
+  -- At a sign-in Auth encrypts the hash again where the project has a new key
+  -- (supabase/auth, internal/api/token.go), and never for another reason.
+  return private.hash_key(new_hash) is not null
+    and private.hash_key(new_hash) is distinct from private.hash_key(old_hash)
+    and exists (
+      select from private.announced_sign_ins as announced
+      where announced.provider = 'password' and announced.subject = account_id::text
+        and announced.expires_at > clock_timestamp()
+    );
+end
+$$;
+comment on function private.is_same_password is
+  'Whether Auth writes the hash of the same password under another key, in a sign-in that the facade has '
+  'announced.';
 
 create function private.check_password_at_auth() returns trigger
   language plpgsql
@@ -6194,7 +6280,11 @@ declare
   account public.accounts;
   announced private.announced_passwords;
 begin
-  if session_user <> 'supabase_auth_admin' then
+  if session_user <> 'supabase_auth_admin'
+    or private.is_same_password(new.id, old.encrypted_password, new.encrypted_password)
+    -- Who is marked as deleted has no password any more.
+    or new.deleted_at is not null and new.encrypted_password is null
+  then
     return new;
   end if;
   select * into account from public.accounts where accounts.id = new.id;
@@ -6218,8 +6308,7 @@ begin
 end
 $$;
 comment on function private.check_password_at_auth is
-  'Refuses a new password that nobody has announced, or by a code to what is no longer the account''s. '
-  'Auth writes it with the columns of its codes; the hash of the same password it writes alone.';
+  'Refuses a new password that nobody has announced, or by a code to what is no longer the account''s.';
 
 create function private.take_announced_password(account_id uuid)
   returns private.announced_passwords
@@ -28863,6 +28952,11 @@ declare
   announced private.announced_passwords;
 begin
   if session_user = 'supabase_auth_admin' then
+    if private.is_same_password(new.id, old.encrypted_password, new.encrypted_password)
+      or new.deleted_at is not null and new.encrypted_password is null
+    then
+      return null;
+    end if;
     announced := private.take_announced_password(new.id);
     if announced.id is null then
       perform private.refuse_password(new.id);
@@ -28876,7 +28970,7 @@ end
 $$;
 comment on function private.on_password_changed is
   'Notifies an account that its password was changed, after what a reset proves and undoes, and refuses '
-  'one that was not announced at Auth; the triggers are in 90_platform.sql.';
+  'one that was not announced at Auth; the trigger is in 90_platform.sql.';
 
 create function private.on_session_ended() returns trigger
   language plpgsql
@@ -30901,88 +30995,55 @@ create or replace trigger tell_of_new_provider
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.tell_of_new_provider();
 
--- The account is notified of a new password, whoever set it, but not of the random one of a takeover,
--- which a trigger writes. With every new password Auth also writes the columns of its pending codes;
--- it writes encrypted_password alone where only the hash of the same password is renewed. At the
--- commit: pushes lock devices, which come after the sessions that Auth ends meanwhile. A constraint
--- trigger can neither be made again nor, by us, be dropped: what changes is its function.
+-- Auth writes no password, email or phone of its own accord. The triggers watch the columns that they
+-- protect and no others: hosted projects get new versions of Auth unasked, and one that writes a password
+-- in another way has to pass here too.
+create or replace trigger check_password_at_auth
+  before update of encrypted_password on auth.users
+  for each row when (old.encrypted_password is distinct from new.encrypted_password)
+  execute function private.check_password_at_auth();
+create or replace trigger check_contact_at_auth
+  before update of email, phone on auth.users
+  for each row execute function private.check_contact_at_auth();
+
+-- Constraint triggers cannot be replaced. They are taken away, which the platform lets postgres do on
+-- these tables, and made anew in one statement, so that a change of their conditions reaches every project.
 do $$
 begin
-  if not exists (
-    select from pg_trigger
-    where tgrelid = 'auth.users'::regclass and tgname = 'on_password_changed_at_auth'
-  ) then
-    create constraint trigger on_password_changed_at_auth
-      after update of reauthentication_token on auth.users deferrable initially deferred
-      for each row when (
-        old.encrypted_password is distinct from new.encrypted_password
-        and current_user = 'supabase_auth_admin' and pg_trigger_depth() = 0
-      )
-      execute function private.on_password_changed();
-  end if;
-  if not exists (
-    select from pg_trigger
-    where tgrelid = 'auth.users'::regclass and tgname = 'on_password_changed_elsewhere'
-  ) then
-    create constraint trigger on_password_changed_elsewhere
-      after update of encrypted_password on auth.users deferrable initially deferred
-      for each row when (
-        old.encrypted_password is distinct from new.encrypted_password
-        and current_user <> 'supabase_auth_admin' and pg_trigger_depth() = 0
-      )
-      execute function private.on_password_changed();
-  end if;
+  -- Earlier versions had two for passwords.
+  drop trigger if exists on_password_changed_at_auth on auth.users;
+  drop trigger if exists on_password_changed_elsewhere on auth.users;
+  -- The account is notified of a new password, whoever set it, but not of the random one of a takeover,
+  -- which a trigger writes. At the commit: pushes lock devices, which come after the sessions that Auth
+  -- ends meanwhile.
+  drop trigger if exists on_password_changed on auth.users;
+  create constraint trigger on_password_changed
+    after update of encrypted_password on auth.users deferrable initially deferred
+    for each row when (
+      old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
+    )
+    execute function private.on_password_changed();
+  -- Reuse of a refresh token that is a row (version 1) revokes the others, of which the newest would work
+  -- on for ten seconds: the session ends.
+  drop trigger if exists on_refresh_token_revoked on auth.refresh_tokens;
+  create constraint trigger on_refresh_token_revoked
+    after update of revoked on auth.refresh_tokens deferrable initially deferred
+    for each row when (new.revoked and not old.revoked)
+    execute function private.on_refresh_token_revoked();
 end
 $$;
 
 -- What an admin does under Authentication.
-do $$
-begin
-  if not exists (
-    select from pg_trigger
-    where tgrelid = 'auth.users'::regclass and tgname = 'refuse_ban'
-  ) then
-    create trigger refuse_ban
-      before update of banned_until on auth.users
-      for each row when (
-        new.banned_until > now() and new.banned_until is distinct from old.banned_until
-      )
-      execute function private.refuse_ban();
-  end if;
-  if not exists (
-    select from pg_trigger
-    where tgrelid = 'auth.users'::regclass and tgname = 'confirm_new_user'
-  ) then
-    create trigger confirm_new_user
-      before insert on auth.users
-      for each row when (new.raw_app_meta_data ->> 'provider' in ('email', 'phone'))
-      execute function private.confirm_new_user();
-  end if;
-end
-$$;
-
--- Auth writes no password, email or phone of its own accord. These too stay as they are made.
-do $$
-begin
-  if not exists (
-    select from pg_trigger
-    where tgrelid = 'auth.users'::regclass and tgname = 'check_password_at_auth'
-  ) then
-    create trigger check_password_at_auth
-      before update of reauthentication_token on auth.users
-      for each row when (old.encrypted_password is distinct from new.encrypted_password)
-      execute function private.check_password_at_auth();
-  end if;
-  if not exists (
-    select from pg_trigger
-    where tgrelid = 'auth.users'::regclass and tgname = 'check_contact_at_auth'
-  ) then
-    create trigger check_contact_at_auth
-      before update of email, phone on auth.users
-      for each row execute function private.check_contact_at_auth();
-  end if;
-end
-$$;
+create or replace trigger refuse_ban
+  before update of banned_until on auth.users
+  for each row when (
+    new.banned_until > now() and new.banned_until is distinct from old.banned_until
+  )
+  execute function private.refuse_ban();
+create or replace trigger confirm_new_user
+  before insert on auth.users
+  for each row when (new.raw_app_meta_data ->> 'provider' in ('email', 'phone'))
+  execute function private.confirm_new_user();
 
 -- The account is notified of a sign-in; the devices of a session end with it.
 create or replace trigger on_session_begun
@@ -30991,22 +31052,6 @@ create or replace trigger on_session_begun
 create or replace trigger on_session_ended_for_devices
   after delete on auth.sessions
   for each row execute function private.on_session_ended();
-
--- Reuse of a refresh token that is a row (version 1) revokes the others, of which the newest would work
--- on for ten seconds: the session ends.
-do $$
-begin
-  if not exists (
-    select from pg_trigger
-    where tgrelid = 'auth.refresh_tokens'::regclass and tgname = 'on_refresh_token_revoked'
-  ) then
-    create constraint trigger on_refresh_token_revoked
-      after update of revoked on auth.refresh_tokens deferrable initially deferred
-      for each row when (new.revoked and not old.revoked)
-      execute function private.on_refresh_token_revoked();
-  end if;
-end
-$$;
 
 -- There is no policy on storage.objects and storage.buckets, so clients neither write, list nor sign.
 -- Pictures are read by their public address, which skips policies; the functions store and remove

@@ -1,0 +1,81 @@
+/** The doors of Auth past the facade, as a job tries them once a day. Opens them, so it is alone. */
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { variable } from '../../local/config/environment.ts'
+import { readStack } from '../../local/config/stack.ts'
+import { forget, unsettled } from '../base/facade-requests.ts'
+import { database, projectUrl, secretKey } from '../support/client.ts'
+import { hasStack } from '../support/facade.ts'
+import { drain, runJobs } from '../support/jobs.ts'
+import { waitUntil } from '../support/wait.ts'
+
+const tryDoors = async () =>
+  (await fetch(`${projectUrl}/functions/v1/jobs/doors`, {
+    method: 'POST',
+    headers: { apikey: secretKey },
+  })).json()
+const open = async () => (await unsettled('auth_door_open')).map(({ subject_id }) => subject_id)
+
+describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
+  let auth: pg.Client
+  const fences = {
+    users: ['check_password_at_auth', 'on_password_changed', 'check_contact_at_auth'],
+    identities: ['check_auth_identity'],
+  }
+  const fence = async (state: 'enable' | 'disable') => {
+    for (const [table, triggers] of Object.entries(fences)) {
+      for (const name of triggers) {
+        await auth.query(`alter table auth.${table} ${state} trigger ${name}`)
+      }
+    }
+  }
+
+  beforeAll(async () => {
+    const stack = readStack({
+      ...process.env,
+      PORT: new URL(projectUrl).port,
+      LOCAL_DATA: variable('LOCAL_STACK'),
+    })
+    auth = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
+    await auth.connect()
+  })
+
+  afterAll(async () => {
+    await auth?.end()
+    await forget('auth_door_open')
+  })
+
+  test('are shut, and nobody is told that they were tried', async () => {
+    await database().query("select setval('private.refused_password', 0, false)")
+    expect(await tryDoors()).toEqual({ open: [] })
+    await drain('report_refused_password')
+    expect(await open()).toEqual([])
+    expect(await unsettled('password_refused_at_auth')).toEqual([])
+  })
+
+  test('are tried once a day by the jobs', async () => {
+    await database().query(`delete from private.moments where name = 'doors_tried'`)
+    // The stack's own scheduler may be the one.
+    await waitUntil('they were tried', async () => {
+      const { try_doors } = await runJobs()
+      expect(try_doors).toMatchObject({ done: expect.any(Number) })
+      return (await database().query(`select from private.moments where name = 'doors_tried'`))
+        .rowCount === 1
+    })
+    expect(await runJobs()).toMatchObject({ try_doors: { done: 0 } })
+  })
+
+  test('that open are alarms until they are shut', async () => {
+    await fence('disable')
+    try {
+      expect(await tryDoors()).toEqual({ open: expect.arrayContaining(['password', 'provider']) })
+    } finally {
+      await fence('enable')
+      // By an open door it has another email now, and nobody has its password.
+      await auth.query(`delete from auth.users where email = 'doors@accounts.invalid'`)
+    }
+    expect(await open()).toEqual(expect.arrayContaining(['password', 'provider']))
+    expect(await tryDoors()).toEqual({ open: [] })
+    await waitUntil('the alarms are settled', async () => (await open()).length === 0)
+  })
+})
