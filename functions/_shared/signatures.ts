@@ -300,6 +300,7 @@ export const backendSignatures = {
     address_hash: 'text',
     sms_per_day: 'integer',
   },
+  begin_refund: { refund_id: 'uuid' },
   begin_sign_in: { identifier: 'text', address: 'text', address_hash: 'text' },
   begin_social_sign_in: {
     provider: 'text',
@@ -366,6 +367,7 @@ export const backendSignatures = {
   finish_social_sign_in: { keys: 'text[]', expires_at: 'timestamp with time zone' },
   forget_payouts: {},
   give_up_payments: {},
+  give_up_refund: { refund_id: 'uuid' },
   give_up_unreachable_accounts: {},
   has_notification_events: {},
   has_pushes: {},
@@ -430,6 +432,7 @@ export const backendSignatures = {
   recount_wallets: {},
   refresh_area_prices: { age: 'interval?' },
   refund_answered: { refund_id: 'uuid', provider_ref: 'text', status: 'text' },
+  refund_declined: { refund_id: 'uuid', repeated: 'boolean', listed: 'boolean' },
   refund_order: { refund_id: 'uuid' },
   refuse: { status: 'integer', code: 'text', detail: 'jsonb?', by_hand: 'text?' },
   refuse_field: { path: 'text', code: 'text', status: 'integer?', by_hand: 'text?' },

@@ -2,8 +2,8 @@
 import { alarm } from '../_shared/alarms.ts'
 import { backend } from '../_shared/db.ts'
 import { providerNamed } from '../payments/configured-providers.ts'
-import { lookUp, lookUpRefund, lookUpRefundsOf } from '../payments/events.ts'
-import { ProviderDeclined, ProviderUnreachable, type RefundOrder } from '../payments/provider.ts'
+import { askForRefund, lookUp, lookUpRefund, lookUpRefundsOf } from '../payments/events.ts'
+import { ProviderUnreachable, type RefundOrder } from '../payments/provider.ts'
 
 type Due = { paymentId: string; provider: string; ref: string | null; createdAt: string }
 
@@ -50,20 +50,7 @@ export async function lookUpRefunds(): Promise<number> {
     if (!provider) return undefined
     const { refundId, refundRef, chargeRef } = order
     if (refundRef) return await lookUpRefund(provider, { refundRef, chargeRef })
-    if (provider.refundsOf) {
-      await lookUpRefundsOf(provider, chargeRef)
-      const still = await backend<RefundOrder | null>('refund_order', { refundId })
-      if (!still || still.refundRef) return still
-    }
-    // Whether the provider ever got it is unknown: by the same reference it refunds only once.
-    const refunded = await provider.refund(order).catch((error) => {
-      if (error instanceof ProviderDeclined) return { refundRef: null, status: 'failed' as const }
-      throw error
-    })
-    return await backend('refund_answered', {
-      refundId,
-      providerRef: refunded.refundRef,
-      status: refunded.status,
-    })
+    if (provider.refundsOf) await lookUpRefundsOf(provider, chargeRef)
+    return await askForRefund(provider, refundId, provider.refundsOf !== undefined)
   })
 }

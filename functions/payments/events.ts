@@ -1,7 +1,13 @@
 /** Events of providers: the provider is asked about each, and its answer goes to the database. */
 import { sha256 } from '../_shared/crypto.ts'
 import { backend } from '../_shared/db.ts'
-import type { Provider, ProviderEvent, RefundAnswer } from './provider.ts'
+import {
+  type Provider,
+  ProviderDeclined,
+  type ProviderEvent,
+  type RefundAnswer,
+  type RefundOrder,
+} from './provider.ts'
 
 /** `final`: the outcome is known. Until then the same event is looked up again. */
 export type Received = { received: true; duplicate: boolean; outcome?: string; final?: boolean }
@@ -117,6 +123,27 @@ export async function lookUpRefund(
 export async function lookUpRefundsOf(provider: Provider, chargeRef: string) {
   for (const refund of await provider.refundsOf?.(chargeRef) ?? []) {
     await saveRefund(provider, refund)
+  }
+}
+
+/**
+ * Asks for a refund that has no answer yet; `listed`: the list of the provider's refunds was read, and
+ * has none. By the same reference it refunds no second time, as long as it knows that.
+ */
+export async function askForRefund(provider: Provider, refundId: string, listed = false) {
+  const order = await backend<RefundOrder & { repeated: boolean; tooLate: boolean } | null>(
+    'begin_refund',
+    { refundId },
+  )
+  if (!order || order.refundRef) return undefined
+  if (order.tooLate && !listed) return await backend<unknown>('give_up_refund', { refundId })
+  try {
+    const { refundRef: providerRef, status } = await provider.refund(order)
+    return await backend<unknown>('refund_answered', { refundId, providerRef, status })
+  } catch (error) {
+    if (!(error instanceof ProviderDeclined)) throw error
+    const { repeated } = order
+    return await backend<unknown>('refund_declined', { refundId, repeated, listed })
   }
 }
 

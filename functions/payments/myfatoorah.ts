@@ -190,11 +190,16 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
 
   /** The data of an answer, or null where the provider says that there is no such thing. */
   async function found(path: string, sent: unknown): Promise<Json | null> {
+    const answer = await post(path, sent)
     try {
-      return dataOf(await post(path, sent))
+      return dataOf(answer)
     } catch (error) {
-      if (error instanceof ProviderDeclined) return null
-      throw error
+      if (!(error instanceof ProviderDeclined)) throw error
+      // About who asks, and not about what is looked for.
+      if (answer.status === 401 || answer.status === 403) {
+        throw new ProviderUnreachable(`HTTP ${answer.status}`)
+      }
+      return null
     }
   }
 

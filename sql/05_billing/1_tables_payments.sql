@@ -127,6 +127,7 @@ create table public.refunds (
   asked boolean not null default true,
   provider_ref text,
   created_at timestamptz not null default now(),
+  sent_at timestamptz,
   looked_up_at timestamptz,
   settled_at timestamptz,
   constraint refunds_provider_ref_key unique (payment_id, provider_ref),
@@ -146,6 +147,9 @@ comment on column public.refunds.admin_id is
 comment on column public.refunds.asked is
   'Whether an admin asked for it; else it was made at the provider.';
 comment on column public.refunds.provider_ref is 'The provider''s id of the refund.';
+comment on column public.refunds.sent_at is
+  'When the provider was first asked for it. Its answer may have been lost: what it says to a '
+  'repetition is no word about the first request.';
 comment on column public.refunds.looked_up_at is 'When the provider was last asked about it.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
 create index refunds_payment_idx on public.refunds (payment_id);

@@ -128,3 +128,4 @@ $$;
 comment on function private.refund_order is 'What a provider needs to make a refund.';
 
 grant execute on function private.refund_order to backend;
+

@@ -120,7 +120,13 @@ begin
   end if;
   case answer ->> 'status'
     when 'paid' then return private.settle_payment(payment.id, answer);
-    when 'failed' then return private.fail_payment(payment.id);
+    when 'failed' then
+      -- What is captured stays captured; whether the money is there an admin finds out.
+      if payment.captured_at is not null then
+        perform private.raise_alarm('payment_reversed', payment.id::text, answer - 'details');
+        return 'mismatch';
+      end if;
+      return private.fail_payment(payment.id);
     else return 'pending';
   end case;
 end
@@ -132,7 +138,8 @@ comment on function private.apply_payment_answer is
 create function private.is_final(event public.payment_events) returns boolean
   language sql
   immutable
-  return event.kind = 'other' or event.outcome not in ('received', 'pending', 'ignored');
+  return event.kind = 'other'
+    or event.outcome not in ('received', 'pending', 'ignored', 'unmatched');
 comment on function private.is_final is
   'Whether a repetition of an event adds nothing, because its outcome is final.';
 
@@ -178,7 +185,7 @@ create function private.event_answer(outcome text, duplicate boolean default fal
   language sql
   stable
   return json_build_object('received', true, 'duplicate', duplicate, 'outcome', outcome,
-    'final', outcome not in ('pending', 'ignored'));
+    'final', outcome not in ('pending', 'ignored', 'unmatched'));
 comment on function private.event_answer is 'The answer to the functions about an event.';
 
 create function private.receive_payment(

@@ -113,6 +113,48 @@ $$;
 comment on function private.end_payout is
   'Money of a deleted account is where it belongs: whose it was is forgotten.';
 
+create function private.return_payouts(payment public.payments, identity_id uuid, amount numeric)
+  returns void
+  language plpgsql
+  security definer -- moves money that is owed; its caller has locked the invoice
+  set search_path = ''
+as $$
+declare
+  payout public.wallet_payouts;
+  part numeric;
+  left_over numeric := amount;
+begin
+  for payout in
+    select wallet_payouts.* from public.wallet_payouts
+    left join public.refunds on refunds.id = wallet_payouts.id
+    where wallet_payouts.state = 'open' and wallet_payouts.account_id = (
+      select identities.account_id from public.identities
+      where identities.id = return_payouts.identity_id
+    )
+    order by refunds.payment_id is not distinct from payment.id desc, wallet_payouts.created_at,
+      wallet_payouts.id
+    for no key update of wallet_payouts
+  loop
+    exit when left_over = 0;
+    part := least(payout.amount, left_over);
+    left_over := left_over - part;
+    if part < payout.amount then
+      update public.wallet_payouts set amount = payout.amount - part
+      where wallet_payouts.id = payout.id;
+      payout.id := gen_random_uuid();
+      insert into public.wallet_payouts (id, account_id, amount, state)
+      values (payout.id, payout.account_id, part, 'open');
+    end if;
+    perform private.move_money(private.system_account('payouts'),
+      private.wallet_of(return_payouts.identity_id), part, 'payout', 'payout', payout.id);
+    perform private.end_payout(payout.id, 'refunded');
+  end loop;
+end
+$$;
+comment on function private.return_payouts is
+  'The provider has paid money back by itself: as much of what waits to be paid out to a deleted account '
+  'is owed no more, what belongs to this payment first. It goes by the wallet, which pays the refund.';
+
 create function private.decide_payout(payout public.wallet_payouts, state text, note text) returns void
   language plpgsql
   security definer -- moves money that is owed, for an admin

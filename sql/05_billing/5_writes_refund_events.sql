@@ -27,6 +27,7 @@ begin
   end if;
   perform private.raise_alarm('refund_rejected', refund.id::text,
     jsonb_build_object('invoice', invoice.number, 'amount', refund.amount));
+  perform private.book_unmatched_refunds(payment);
 end
 $$;
 comment on function private.reject_refund is
@@ -39,39 +40,115 @@ create function private.record_refund(payment public.payments, answer jsonb) ret
   set search_path = ''
 as $$
 declare
-  invoice public.invoices;
-  amount numeric := (answer ->> 'amount')::numeric;
-  is_surplus boolean := payment.state = 'surplus';
-  room numeric;
-  available numeric;
   made uuid;
 begin
-  select * into invoice from public.invoices where invoices.id = payment.invoice_id;
-  room := case when is_surplus then private.surplus_room(payment)
-    else private.refund_room(invoice) end;
-  if payment.captured_at is null or not amount between 0.001 and room then
-    return null;
-  end if;
   insert into public.refunds (
     invoice_id, payment_id, destination, amount, reason, asked, provider_ref)
-  values (invoice.id, payment.id, 'source', amount, 'made at the provider', false,
-    answer ->> 'refundRef')
+  values (payment.invoice_id, payment.id, 'source', (answer ->> 'amount')::numeric,
+    'made at the provider', false, answer ->> 'refundRef')
   returning id into made;
+  return made;
+end
+$$;
+comment on function private.record_refund is 'Records a refund that nobody here asked for.';
+
+create function private.book_unheld_refund(
+  refund_id uuid, payment public.payments, answer jsonb
+) returns text
+  language plpgsql
+  security definer -- books what the provider has paid back; the invoice is locked
+  set search_path = ''
+as $$
+declare
+  invoice public.invoices;
+  amount constant numeric := (answer ->> 'amount')::numeric;
+  room numeric;
+  available numeric;
+begin
+  select * into invoice from public.invoices where invoices.id = payment.invoice_id;
+  room := case when payment.state = 'surplus' then private.surplus_room(payment)
+    else private.refund_room(invoice) end;
+  if payment.captured_at is null or not amount between 0.001 and room then
+    perform private.raise_alarm('refund_unmatched', answer ->> 'refundRef', answer);
+    return 'unmatched';
+  end if;
+  refund_id := coalesce(refund_id, private.record_refund(payment, answer));
   if private.went_to_wallet(invoice, payment) then
+    perform private.return_payouts(payment, invoice.identity_id, amount);
     select wallets.balance into available from public.wallets
     where wallets.id = private.wallet_of(invoice.identity_id) for no key update;
     if available < amount then
-      perform private.raise_alarm('refund_uncovered', made::text, jsonb_build_object(
+      perform private.raise_alarm('refund_uncovered', refund_id::text, jsonb_build_object(
         'invoice', invoice.number, 'payment', payment.id, 'amount', amount,
         'available', available));
     end if;
   end if;
-  return made;
+  perform private.book_refund(refund_id);
+  return 'refunded';
 end
 $$;
-comment on function private.record_refund is
-  'Records a refund that nobody here asked for, if there is room for it. Raises an alarm where the '
-  'wallet that got the money holds less by now.';
+comment on function private.book_unheld_refund is
+  'Books what the provider has paid back though nothing is held for it: nobody here asked for it, or it '
+  'was taken as rejected. An alarm where there is no room for it, or the wallet that got the money, '
+  'with what waits to be paid out to a deleted account, holds less by now.';
+
+create function private.take_refund_word(
+  refund public.refunds, payment public.payments, answer jsonb
+) returns text
+  language plpgsql
+  security definer -- books or rejects a refund; the invoice is locked
+  set search_path = ''
+as $$
+declare
+  word constant text := answer ->> 'status';
+begin
+  case
+    when refund.state = 'requested' and word = 'refunded' then
+      perform private.book_refund(refund.id);
+      return 'refunded';
+    when refund.state = 'requested' and word = 'failed' then
+      perform private.reject_refund(refund.id);
+      return 'failed';
+    when refund.state = 'requested' then
+      return 'pending';
+    when refund.state = 'rejected' and word = 'refunded' then
+      return private.book_unheld_refund(refund.id, payment, answer);
+    when refund.state = 'rejected' and word = 'pending' then
+      perform private.raise_alarm('refund_under_way', refund.id::text, answer);
+      return 'pending';
+    when refund.state = 'settled' and word = 'failed' then
+      perform private.raise_alarm('refund_reversed', refund.id::text, answer);
+      return 'mismatch';
+    else
+      return 'repeated';
+  end case;
+end
+$$;
+comment on function private.take_refund_word is
+  'What the provider says of a refund, in whatever state that is by now: its last word is booked or an '
+  'alarm (docs/contract/billing.md has the table).';
+
+create function private.book_unmatched_refunds(payment public.payments) returns void
+  language plpgsql
+  security definer -- reads and settles alarms, for whoever has made room
+  set search_path = ''
+as $$
+declare
+  answer jsonb;
+begin
+  for answer in
+    select alarms.details from private.alarms
+    where alarms.kind = 'refund_unmatched' and alarms.settled_at is null
+      and alarms.details ->> 'provider' = payment.provider
+      and alarms.details ->> 'chargeRef' = payment.provider_ref
+    order by alarms.raised_at
+  loop
+    perform private.apply_refund_answer(answer);
+  end loop;
+end
+$$;
+comment on function private.book_unmatched_refunds is
+  'Books the refunds that a provider reported of a payment while there was no room for them.';
 
 create function private.find_refund(payment public.payments, answer jsonb) returns public.refunds
   language plpgsql
@@ -91,9 +168,9 @@ begin
   if refund.id is null and not answer ? 'reference' then
     -- The answer to our request was lost, and this provider does not repeat our reference.
     select * into refund from public.refunds
-    where refunds.payment_id = payment.id and refunds.state = 'requested'
+    where refunds.payment_id = payment.id and refunds.state in ('requested', 'rejected')
       and refunds.provider_ref is null and refunds.amount = (answer ->> 'amount')::numeric
-    order by refunds.created_at
+    order by refunds.state = 'requested' desc, refunds.created_at
     limit 1;
   end if;
   return refund;
@@ -135,28 +212,13 @@ begin
       answer || jsonb_build_object('told', reported_amount, 'toldCurrency', reported_currency));
     return 'mismatch';
   elsif refund.id is null then
-    refund.id := private.record_refund(payment, answer);
-    if refund.id is null then
-      perform private.raise_alarm('refund_unmatched', answer ->> 'refundRef', answer);
-      return 'unmatched';
-    end if;
-    perform private.book_refund(refund.id);
-    return 'refunded';
+    return private.book_unheld_refund(null, payment, answer);
   end if;
 
   update public.refunds
   set provider_ref = coalesce(refunds.provider_ref, answer ->> 'refundRef')
   where refunds.id = refund.id;
-  if refund.state <> 'requested' then
-    return 'repeated';
-  elsif answer ->> 'status' = 'refunded' then
-    perform private.book_refund(refund.id);
-    return 'refunded';
-  elsif answer ->> 'status' = 'failed' then
-    perform private.reject_refund(refund.id);
-    return 'failed';
-  end if;
-  return 'pending';
+  return private.take_refund_word(refund, payment, answer);
 end
 $$;
 comment on function private.apply_refund_answer is
@@ -207,10 +269,12 @@ create function private.refund_answered(
 as $$
 declare
   refund public.refunds;
+  payment public.payments;
 begin
   perform private.lock_invoice(refunds.invoice_id) from public.refunds
   where refunds.id = refund_answered.refund_id;
   select * into refund from public.refunds where refunds.id = refund_answered.refund_id;
+  select * into payment from public.payments where payments.id = refund.payment_id;
   if refund.provider_ref is null and exists (
     select from public.refunds as known
     where known.payment_id = refund.payment_id
@@ -226,15 +290,134 @@ begin
   set provider_ref = coalesce(refunds.provider_ref, refund_answered.provider_ref),
       looked_up_at = now()
   where refunds.id = refund_answered.refund_id;
-  if status = 'failed' then
-    perform private.reject_refund(refund_id);
-  elsif status = 'refunded' and refund.state = 'requested' then
-    perform private.book_refund(refund_id);
-  end if;
+  perform private.take_refund_word(refund, payment, jsonb_build_object(
+    'refundRef', coalesce(provider_ref, refund_id::text), 'chargeRef', payment.provider_ref,
+    'provider', payment.provider, 'status', status, 'amount', refund.amount,
+    'currency', payment.currency, 'reference', refund_id));
   return private.refund_answer(refund_id);
 end
 $$;
 comment on function private.refund_answered is
   'What the provider answered when a refund was requested.';
 
-grant execute on function private.receive_refund, private.refund_answered to backend;
+create function private.refund_repeats_for() returns interval
+  language sql
+  immutable
+  return interval '23 hours';
+comment on function private.refund_repeats_for is
+  'For how long a request for a refund may be repeated: Tap knows a reference again for 24 hours, and by '
+  'then has reported what it did.';
+
+create function private.begin_refund(refund_id uuid) returns json
+  language plpgsql
+  security definer -- writes a refund that is about to be asked for
+  set search_path = ''
+as $$
+declare
+  is_first boolean;
+begin
+  update public.refunds set sent_at = clock_timestamp()
+  where refunds.id = begin_refund.refund_id and refunds.sent_at is null
+    and refunds.state = 'requested' and refunds.provider_ref is null;
+  is_first := found;
+  return (
+    select private.refund_order(refunds.id)::jsonb || jsonb_build_object(
+      'repeated', not is_first,
+      'tooLate', refunds.sent_at < now() - private.refund_repeats_for())
+    from public.refunds where refunds.id = begin_refund.refund_id
+  );
+end
+$$;
+comment on function private.begin_refund is
+  'What a provider needs to make a refund, whether it was asked for that before, and so long ago that it '
+  'would take it for another one; null where it is requested no more. First, in a transaction of its '
+  'own: the answer may get lost.';
+
+create function private.refund_declined(refund_id uuid, repeated boolean, listed boolean)
+  returns json
+  language plpgsql
+  security definer -- writes what the provider answered to our request
+  set search_path = ''
+as $$
+declare
+  refund public.refunds;
+begin
+  perform private.lock_invoice(refunds.invoice_id) from public.refunds
+  where refunds.id = refund_declined.refund_id;
+  select * into refund from public.refunds
+  where refunds.id = refund_declined.refund_id and refunds.state = 'requested'
+    and refunds.provider_ref is null;
+  if not repeated or listed then
+    perform private.reject_refund(refund.id);
+  elsif refund.id is not null then
+    -- It may say no because it has done it: there is nothing left to refund.
+    perform private.raise_alarm('refund_unclear', refund.id::text,
+      jsonb_build_object('amount', refund.amount, 'since', refund.sent_at));
+  end if;
+  return private.refund_answer(refund_id);
+end
+$$;
+comment on function private.refund_declined is
+  'The provider says no to a request for a refund. To a first one, or where the list of its refunds was '
+  'read and has none, there is none; no to a repetition is no word about the first: that stays requested, '
+  'with an alarm, for a day.';
+
+create function private.give_up_refund(refund_id uuid) returns json
+  language plpgsql
+  security definer -- writes what the provider never answered
+  set search_path = ''
+as $$
+declare
+  refund public.refunds;
+begin
+  perform private.lock_invoice(refunds.invoice_id) from public.refunds
+  where refunds.id = give_up_refund.refund_id;
+  select * into refund from public.refunds
+  where refunds.id = give_up_refund.refund_id and refunds.state = 'requested'
+    and refunds.provider_ref is null
+    and refunds.sent_at < now() - private.refund_repeats_for();
+  if exists (
+    select from private.alarms
+    where alarms.kind = 'refund_unclear' and alarms.subject_id = refund.id::text
+      and alarms.settled_at is null
+  ) then
+    perform private.reject_refund(refund.id);
+  elsif refund.id is not null then
+    perform private.raise_alarm('refund_unanswered', refund.id::text,
+      jsonb_build_object('amount', refund.amount, 'since', refund.sent_at));
+  end if;
+  return private.refund_answer(refund_id);
+end
+$$;
+comment on function private.give_up_refund is
+  'A refund that cannot be asked for any more: one that the provider said no to when it was asked again, '
+  'and has not reported in a day, there is none of; one that it never answered stays, with an alarm.';
+
+create function private.on_refund_state() returns trigger
+  language plpgsql
+  security definer -- settles alarms, for whoever takes in the word of a provider
+  set search_path = ''
+as $$
+begin
+  update private.alarms set settled_at = now(), settled_note = 'it is ' || new.state
+  where alarms.subject_id = new.id::text and alarms.settled_at is null
+    and (alarms.kind in ('refund_unclear', 'refund_unanswered', 'refund_under_way')
+      or alarms.kind = 'refund_rejected' and new.state = 'settled');
+  update private.alarms set settled_at = now(), settled_note = 'booked'
+  where alarms.kind = 'refund_unmatched' and alarms.subject_id = new.provider_ref
+    and alarms.settled_at is null and new.state = 'settled';
+  return null;
+end
+$$;
+comment on function private.on_refund_state is
+  'Once it is known what became of a refund, the alarms that asked that are settled.';
+
+create trigger refunds_settle_their_alarms
+  after update of state on public.refunds
+  for each row when (old.state <> new.state)
+  execute function private.on_refund_state();
+
+grant execute on function
+  private.receive_refund, private.refund_answered, private.begin_refund, private.refund_declined,
+  private.give_up_refund
+  to backend;

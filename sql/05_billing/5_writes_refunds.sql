@@ -13,17 +13,21 @@ declare
   invoice public.invoices;
   payment public.payments;
   from_wallet uuid;
+  is_held boolean;
   of_deleted boolean;
 begin
   select * into refund from public.refunds where refunds.id = refund_id;
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
   select * into payment from public.payments where payments.id = refund.payment_id;
-  of_deleted := exists (select from public.wallet_payouts where wallet_payouts.id = refund.id);
+  -- One that nobody here asked for, or that was taken as rejected, has set nothing aside.
+  is_held := refund.asked and refund.state = 'requested';
+  of_deleted := is_held
+    and exists (select from public.wallet_payouts where wallet_payouts.id = refund.id);
   from_wallet := case
     when of_deleted then private.system_account('payouts')
     when not private.went_to_wallet(invoice, payment) then private.system_account('sales')
-    when not refund.asked then private.wallet_of(invoice.identity_id)
-    else private.wallet_of(invoice.identity_id, 'held')
+    when is_held then private.wallet_of(invoice.identity_id, 'held')
+    else private.wallet_of(invoice.identity_id)
   end;
   perform private.move_money(
     from_wallet,
@@ -31,7 +35,7 @@ begin
       else private.system_account('provider') end,
     refund.amount, 'refund', 'refund', refund.id, invoice.id,
     -- The provider has paid it back, whatever the wallet still holds.
-    case when not refund.asked then private.system_account('adjustments') end);
+    case when not is_held then private.system_account('adjustments') end);
   update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
   if of_deleted then
     perform private.end_payout(refund.id, 'refunded');

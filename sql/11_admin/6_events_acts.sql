@@ -13,7 +13,7 @@ begin
           then private.kwd_text(new.amount) || ' KWD to the source. This cannot be undone.'
         else 'The provider refused it: the money stays where it was.' end,
       done_at = clock_timestamp()
-  where admin_acts.id = new.id and admin_acts.state = 'waiting';
+  where admin_acts.id = new.id and admin_acts.state in ('waiting', 'refused');
   return null;
 end
 $$;
@@ -22,5 +22,5 @@ comment on function private.on_refund_of_act_answered is
 
 create trigger refunds_end_their_acts
   after update of state on public.refunds
-  for each row when (old.state = 'requested' and new.state <> 'requested')
+  for each row when (old.state <> new.state)
   execute function private.on_refund_of_act_answered();

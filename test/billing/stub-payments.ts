@@ -14,6 +14,7 @@ type Behaviour =
   | 'http 500'
   | 'html'
   | 'refuses'
+  | 'refuses refunds'
   | 'another amount'
   | 'done but silent'
 
@@ -166,7 +167,10 @@ export async function startPaymentStub(kind: 'tap' | 'myfatoorah'): Promise<Paym
     const odd = moods[stub.behaviour]
     if (odd) return odd()
     const key = request.headers['idempotency-key'] as string | undefined
-    const { status, value } = kind === 'tap'
+    const isRefund = request.method === 'POST' && /\/(refunds|MakeRefund)$/.test(path)
+    const { status, value } = stub.behaviour === 'refuses refunds' && isRefund
+      ? kind === 'tap' ? failure(400, '1161') : bad('The amount is more than what is left')
+      : kind === 'tap'
       ? tap(stub, request.method!, path, sent)
       : myFatoorah(stub, path, sent, key)
     if (stub.behaviour === 'done but silent') return held.add(response)

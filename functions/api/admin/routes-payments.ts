@@ -2,7 +2,8 @@
 import { z } from '@hono/zod-openapi'
 import { backend, call } from '../../_shared/db.ts'
 import { provider, providerNamed } from '../../payments/configured-providers.ts'
-import { ProviderDeclined, ProviderUnreachable, type RefundOrder } from '../../payments/provider.ts'
+import { askForRefund as askProvider } from '../../payments/events.ts'
+import { ProviderUnreachable } from '../../payments/provider.ts'
 import { Invoice } from '../billing/schemas.ts'
 import { area, body, forAdmins, json, Money, pageOf, route, send, Time } from '../http/route.ts'
 import { PaymentEvent } from './schemas.ts'
@@ -95,26 +96,14 @@ const events = route({
 
 /** Asks the provider to give money back. What it does not say now, the job asks again. */
 async function askForRefund(answer: string): Promise<string> {
-  const { refund } = JSON.parse(answer)
-  if (refund.to !== 'source' || refund.state !== 'requested') return answer
-  const order = await backend<RefundOrder & { provider: string } | null>('refund_order', {
-    refundId: refund.id,
-  })
+  const { refund: { id: refundId, to, state } } = JSON.parse(answer)
+  if (to !== 'source' || state !== 'requested') return answer
+  const order = await backend<{ provider: string } | null>('refund_order', { refundId })
   const provider = order && providerNamed(order.provider)
-  if (!provider || order.refundRef) return answer
-  const refunded = await provider.refund(order).catch((error) => {
-    if (error instanceof ProviderUnreachable) return undefined
-    if (error instanceof ProviderDeclined) return { refundRef: null, status: 'failed' as const }
-    throw error
+  const answered = provider && await askProvider(provider, refundId).catch((error) => {
+    if (!(error instanceof ProviderUnreachable)) throw error
   })
-  if (!refunded) return answer
-  return JSON.stringify(
-    await backend('refund_answered', {
-      refundId: refund.id,
-      providerRef: refunded.refundRef,
-      status: refunded.status,
-    }),
-  )
+  return answered ? JSON.stringify(answered) : answer
 }
 
 export const adminPayments = area()

@@ -8271,6 +8271,7 @@ create table public.refunds (
   asked boolean not null default true,
   provider_ref text,
   created_at timestamptz not null default now(),
+  sent_at timestamptz,
   looked_up_at timestamptz,
   settled_at timestamptz,
   constraint refunds_provider_ref_key unique (payment_id, provider_ref),
@@ -8290,6 +8291,9 @@ comment on column public.refunds.admin_id is
 comment on column public.refunds.asked is
   'Whether an admin asked for it; else it was made at the provider.';
 comment on column public.refunds.provider_ref is 'The provider''s id of the refund.';
+comment on column public.refunds.sent_at is
+  'When the provider was first asked for it. Its answer may have been lost: what it says to a '
+  'repetition is no word about the first request.';
 comment on column public.refunds.looked_up_at is 'When the provider was last asked about it.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
 create index refunds_payment_idx on public.refunds (payment_id);
@@ -10233,7 +10237,13 @@ begin
   end if;
   case answer ->> 'status'
     when 'paid' then return private.settle_payment(payment.id, answer);
-    when 'failed' then return private.fail_payment(payment.id);
+    when 'failed' then
+      -- What is captured stays captured; whether the money is there an admin finds out.
+      if payment.captured_at is not null then
+        perform private.raise_alarm('payment_reversed', payment.id::text, answer - 'details');
+        return 'mismatch';
+      end if;
+      return private.fail_payment(payment.id);
     else return 'pending';
   end case;
 end
@@ -10245,7 +10255,8 @@ comment on function private.apply_payment_answer is
 create function private.is_final(event public.payment_events) returns boolean
   language sql
   immutable
-  return event.kind = 'other' or event.outcome not in ('received', 'pending', 'ignored');
+  return event.kind = 'other'
+    or event.outcome not in ('received', 'pending', 'ignored', 'unmatched');
 comment on function private.is_final is
   'Whether a repetition of an event adds nothing, because its outcome is final.';
 
@@ -10291,7 +10302,7 @@ create function private.event_answer(outcome text, duplicate boolean default fal
   language sql
   stable
   return json_build_object('received', true, 'duplicate', duplicate, 'outcome', outcome,
-    'final', outcome not in ('pending', 'ignored'));
+    'final', outcome not in ('pending', 'ignored', 'unmatched'));
 comment on function private.event_answer is 'The answer to the functions about an event.';
 
 create function private.receive_payment(
@@ -10471,6 +10482,48 @@ $$;
 comment on function private.end_payout is
   'Money of a deleted account is where it belongs: whose it was is forgotten.';
 
+create function private.return_payouts(payment public.payments, identity_id uuid, amount numeric)
+  returns void
+  language plpgsql
+  security definer -- moves money that is owed; its caller has locked the invoice
+  set search_path = ''
+as $$
+declare
+  payout public.wallet_payouts;
+  part numeric;
+  left_over numeric := amount;
+begin
+  for payout in
+    select wallet_payouts.* from public.wallet_payouts
+    left join public.refunds on refunds.id = wallet_payouts.id
+    where wallet_payouts.state = 'open' and wallet_payouts.account_id = (
+      select identities.account_id from public.identities
+      where identities.id = return_payouts.identity_id
+    )
+    order by refunds.payment_id is not distinct from payment.id desc, wallet_payouts.created_at,
+      wallet_payouts.id
+    for no key update of wallet_payouts
+  loop
+    exit when left_over = 0;
+    part := least(payout.amount, left_over);
+    left_over := left_over - part;
+    if part < payout.amount then
+      update public.wallet_payouts set amount = payout.amount - part
+      where wallet_payouts.id = payout.id;
+      payout.id := gen_random_uuid();
+      insert into public.wallet_payouts (id, account_id, amount, state)
+      values (payout.id, payout.account_id, part, 'open');
+    end if;
+    perform private.move_money(private.system_account('payouts'),
+      private.wallet_of(return_payouts.identity_id), part, 'payout', 'payout', payout.id);
+    perform private.end_payout(payout.id, 'refunded');
+  end loop;
+end
+$$;
+comment on function private.return_payouts is
+  'The provider has paid money back by itself: as much of what waits to be paid out to a deleted account '
+  'is owed no more, what belongs to this payment first. It goes by the wallet, which pays the refund.';
+
 create function private.decide_payout(payout public.wallet_payouts, state text, note text) returns void
   language plpgsql
   security definer -- moves money that is owed, for an admin
@@ -10518,6 +10571,7 @@ begin
   end if;
   perform private.raise_alarm('refund_rejected', refund.id::text,
     jsonb_build_object('invoice', invoice.number, 'amount', refund.amount));
+  perform private.book_unmatched_refunds(payment);
 end
 $$;
 comment on function private.reject_refund is
@@ -10530,39 +10584,115 @@ create function private.record_refund(payment public.payments, answer jsonb) ret
   set search_path = ''
 as $$
 declare
-  invoice public.invoices;
-  amount numeric := (answer ->> 'amount')::numeric;
-  is_surplus boolean := payment.state = 'surplus';
-  room numeric;
-  available numeric;
   made uuid;
 begin
-  select * into invoice from public.invoices where invoices.id = payment.invoice_id;
-  room := case when is_surplus then private.surplus_room(payment)
-    else private.refund_room(invoice) end;
-  if payment.captured_at is null or not amount between 0.001 and room then
-    return null;
-  end if;
   insert into public.refunds (
     invoice_id, payment_id, destination, amount, reason, asked, provider_ref)
-  values (invoice.id, payment.id, 'source', amount, 'made at the provider', false,
-    answer ->> 'refundRef')
+  values (payment.invoice_id, payment.id, 'source', (answer ->> 'amount')::numeric,
+    'made at the provider', false, answer ->> 'refundRef')
   returning id into made;
+  return made;
+end
+$$;
+comment on function private.record_refund is 'Records a refund that nobody here asked for.';
+
+create function private.book_unheld_refund(
+  refund_id uuid, payment public.payments, answer jsonb
+) returns text
+  language plpgsql
+  security definer -- books what the provider has paid back; the invoice is locked
+  set search_path = ''
+as $$
+declare
+  invoice public.invoices;
+  amount constant numeric := (answer ->> 'amount')::numeric;
+  room numeric;
+  available numeric;
+begin
+  select * into invoice from public.invoices where invoices.id = payment.invoice_id;
+  room := case when payment.state = 'surplus' then private.surplus_room(payment)
+    else private.refund_room(invoice) end;
+  if payment.captured_at is null or not amount between 0.001 and room then
+    perform private.raise_alarm('refund_unmatched', answer ->> 'refundRef', answer);
+    return 'unmatched';
+  end if;
+  refund_id := coalesce(refund_id, private.record_refund(payment, answer));
   if private.went_to_wallet(invoice, payment) then
+    perform private.return_payouts(payment, invoice.identity_id, amount);
     select wallets.balance into available from public.wallets
     where wallets.id = private.wallet_of(invoice.identity_id) for no key update;
     if available < amount then
-      perform private.raise_alarm('refund_uncovered', made::text, jsonb_build_object(
+      perform private.raise_alarm('refund_uncovered', refund_id::text, jsonb_build_object(
         'invoice', invoice.number, 'payment', payment.id, 'amount', amount,
         'available', available));
     end if;
   end if;
-  return made;
+  perform private.book_refund(refund_id);
+  return 'refunded';
 end
 $$;
-comment on function private.record_refund is
-  'Records a refund that nobody here asked for, if there is room for it. Raises an alarm where the '
-  'wallet that got the money holds less by now.';
+comment on function private.book_unheld_refund is
+  'Books what the provider has paid back though nothing is held for it: nobody here asked for it, or it '
+  'was taken as rejected. An alarm where there is no room for it, or the wallet that got the money, '
+  'with what waits to be paid out to a deleted account, holds less by now.';
+
+create function private.take_refund_word(
+  refund public.refunds, payment public.payments, answer jsonb
+) returns text
+  language plpgsql
+  security definer -- books or rejects a refund; the invoice is locked
+  set search_path = ''
+as $$
+declare
+  word constant text := answer ->> 'status';
+begin
+  case
+    when refund.state = 'requested' and word = 'refunded' then
+      perform private.book_refund(refund.id);
+      return 'refunded';
+    when refund.state = 'requested' and word = 'failed' then
+      perform private.reject_refund(refund.id);
+      return 'failed';
+    when refund.state = 'requested' then
+      return 'pending';
+    when refund.state = 'rejected' and word = 'refunded' then
+      return private.book_unheld_refund(refund.id, payment, answer);
+    when refund.state = 'rejected' and word = 'pending' then
+      perform private.raise_alarm('refund_under_way', refund.id::text, answer);
+      return 'pending';
+    when refund.state = 'settled' and word = 'failed' then
+      perform private.raise_alarm('refund_reversed', refund.id::text, answer);
+      return 'mismatch';
+    else
+      return 'repeated';
+  end case;
+end
+$$;
+comment on function private.take_refund_word is
+  'What the provider says of a refund, in whatever state that is by now: its last word is booked or an '
+  'alarm (docs/contract/billing.md has the table).';
+
+create function private.book_unmatched_refunds(payment public.payments) returns void
+  language plpgsql
+  security definer -- reads and settles alarms, for whoever has made room
+  set search_path = ''
+as $$
+declare
+  answer jsonb;
+begin
+  for answer in
+    select alarms.details from private.alarms
+    where alarms.kind = 'refund_unmatched' and alarms.settled_at is null
+      and alarms.details ->> 'provider' = payment.provider
+      and alarms.details ->> 'chargeRef' = payment.provider_ref
+    order by alarms.raised_at
+  loop
+    perform private.apply_refund_answer(answer);
+  end loop;
+end
+$$;
+comment on function private.book_unmatched_refunds is
+  'Books the refunds that a provider reported of a payment while there was no room for them.';
 
 create function private.find_refund(payment public.payments, answer jsonb) returns public.refunds
   language plpgsql
@@ -10582,9 +10712,9 @@ begin
   if refund.id is null and not answer ? 'reference' then
     -- The answer to our request was lost, and this provider does not repeat our reference.
     select * into refund from public.refunds
-    where refunds.payment_id = payment.id and refunds.state = 'requested'
+    where refunds.payment_id = payment.id and refunds.state in ('requested', 'rejected')
       and refunds.provider_ref is null and refunds.amount = (answer ->> 'amount')::numeric
-    order by refunds.created_at
+    order by refunds.state = 'requested' desc, refunds.created_at
     limit 1;
   end if;
   return refund;
@@ -10626,28 +10756,13 @@ begin
       answer || jsonb_build_object('told', reported_amount, 'toldCurrency', reported_currency));
     return 'mismatch';
   elsif refund.id is null then
-    refund.id := private.record_refund(payment, answer);
-    if refund.id is null then
-      perform private.raise_alarm('refund_unmatched', answer ->> 'refundRef', answer);
-      return 'unmatched';
-    end if;
-    perform private.book_refund(refund.id);
-    return 'refunded';
+    return private.book_unheld_refund(null, payment, answer);
   end if;
 
   update public.refunds
   set provider_ref = coalesce(refunds.provider_ref, answer ->> 'refundRef')
   where refunds.id = refund.id;
-  if refund.state <> 'requested' then
-    return 'repeated';
-  elsif answer ->> 'status' = 'refunded' then
-    perform private.book_refund(refund.id);
-    return 'refunded';
-  elsif answer ->> 'status' = 'failed' then
-    perform private.reject_refund(refund.id);
-    return 'failed';
-  end if;
-  return 'pending';
+  return private.take_refund_word(refund, payment, answer);
 end
 $$;
 comment on function private.apply_refund_answer is
@@ -10698,10 +10813,12 @@ create function private.refund_answered(
 as $$
 declare
   refund public.refunds;
+  payment public.payments;
 begin
   perform private.lock_invoice(refunds.invoice_id) from public.refunds
   where refunds.id = refund_answered.refund_id;
   select * into refund from public.refunds where refunds.id = refund_answered.refund_id;
+  select * into payment from public.payments where payments.id = refund.payment_id;
   if refund.provider_ref is null and exists (
     select from public.refunds as known
     where known.payment_id = refund.payment_id
@@ -10717,18 +10834,137 @@ begin
   set provider_ref = coalesce(refunds.provider_ref, refund_answered.provider_ref),
       looked_up_at = now()
   where refunds.id = refund_answered.refund_id;
-  if status = 'failed' then
-    perform private.reject_refund(refund_id);
-  elsif status = 'refunded' and refund.state = 'requested' then
-    perform private.book_refund(refund_id);
-  end if;
+  perform private.take_refund_word(refund, payment, jsonb_build_object(
+    'refundRef', coalesce(provider_ref, refund_id::text), 'chargeRef', payment.provider_ref,
+    'provider', payment.provider, 'status', status, 'amount', refund.amount,
+    'currency', payment.currency, 'reference', refund_id));
   return private.refund_answer(refund_id);
 end
 $$;
 comment on function private.refund_answered is
   'What the provider answered when a refund was requested.';
 
-grant execute on function private.receive_refund, private.refund_answered to backend;
+create function private.refund_repeats_for() returns interval
+  language sql
+  immutable
+  return interval '23 hours';
+comment on function private.refund_repeats_for is
+  'For how long a request for a refund may be repeated: Tap knows a reference again for 24 hours, and by '
+  'then has reported what it did.';
+
+create function private.begin_refund(refund_id uuid) returns json
+  language plpgsql
+  security definer -- writes a refund that is about to be asked for
+  set search_path = ''
+as $$
+declare
+  is_first boolean;
+begin
+  update public.refunds set sent_at = clock_timestamp()
+  where refunds.id = begin_refund.refund_id and refunds.sent_at is null
+    and refunds.state = 'requested' and refunds.provider_ref is null;
+  is_first := found;
+  return (
+    select private.refund_order(refunds.id)::jsonb || jsonb_build_object(
+      'repeated', not is_first,
+      'tooLate', refunds.sent_at < now() - private.refund_repeats_for())
+    from public.refunds where refunds.id = begin_refund.refund_id
+  );
+end
+$$;
+comment on function private.begin_refund is
+  'What a provider needs to make a refund, whether it was asked for that before, and so long ago that it '
+  'would take it for another one; null where it is requested no more. First, in a transaction of its '
+  'own: the answer may get lost.';
+
+create function private.refund_declined(refund_id uuid, repeated boolean, listed boolean)
+  returns json
+  language plpgsql
+  security definer -- writes what the provider answered to our request
+  set search_path = ''
+as $$
+declare
+  refund public.refunds;
+begin
+  perform private.lock_invoice(refunds.invoice_id) from public.refunds
+  where refunds.id = refund_declined.refund_id;
+  select * into refund from public.refunds
+  where refunds.id = refund_declined.refund_id and refunds.state = 'requested'
+    and refunds.provider_ref is null;
+  if not repeated or listed then
+    perform private.reject_refund(refund.id);
+  elsif refund.id is not null then
+    -- It may say no because it has done it: there is nothing left to refund.
+    perform private.raise_alarm('refund_unclear', refund.id::text,
+      jsonb_build_object('amount', refund.amount, 'since', refund.sent_at));
+  end if;
+  return private.refund_answer(refund_id);
+end
+$$;
+comment on function private.refund_declined is
+  'The provider says no to a request for a refund. To a first one, or where the list of its refunds was '
+  'read and has none, there is none; no to a repetition is no word about the first: that stays requested, '
+  'with an alarm, for a day.';
+
+create function private.give_up_refund(refund_id uuid) returns json
+  language plpgsql
+  security definer -- writes what the provider never answered
+  set search_path = ''
+as $$
+declare
+  refund public.refunds;
+begin
+  perform private.lock_invoice(refunds.invoice_id) from public.refunds
+  where refunds.id = give_up_refund.refund_id;
+  select * into refund from public.refunds
+  where refunds.id = give_up_refund.refund_id and refunds.state = 'requested'
+    and refunds.provider_ref is null
+    and refunds.sent_at < now() - private.refund_repeats_for();
+  if exists (
+    select from private.alarms
+    where alarms.kind = 'refund_unclear' and alarms.subject_id = refund.id::text
+      and alarms.settled_at is null
+  ) then
+    perform private.reject_refund(refund.id);
+  elsif refund.id is not null then
+    perform private.raise_alarm('refund_unanswered', refund.id::text,
+      jsonb_build_object('amount', refund.amount, 'since', refund.sent_at));
+  end if;
+  return private.refund_answer(refund_id);
+end
+$$;
+comment on function private.give_up_refund is
+  'A refund that cannot be asked for any more: one that the provider said no to when it was asked again, '
+  'and has not reported in a day, there is none of; one that it never answered stays, with an alarm.';
+
+create function private.on_refund_state() returns trigger
+  language plpgsql
+  security definer -- settles alarms, for whoever takes in the word of a provider
+  set search_path = ''
+as $$
+begin
+  update private.alarms set settled_at = now(), settled_note = 'it is ' || new.state
+  where alarms.subject_id = new.id::text and alarms.settled_at is null
+    and (alarms.kind in ('refund_unclear', 'refund_unanswered', 'refund_under_way')
+      or alarms.kind = 'refund_rejected' and new.state = 'settled');
+  update private.alarms set settled_at = now(), settled_note = 'booked'
+  where alarms.kind = 'refund_unmatched' and alarms.subject_id = new.provider_ref
+    and alarms.settled_at is null and new.state = 'settled';
+  return null;
+end
+$$;
+comment on function private.on_refund_state is
+  'Once it is known what became of a refund, the alarms that asked that are settled.';
+
+create trigger refunds_settle_their_alarms
+  after update of state on public.refunds
+  for each row when (old.state <> new.state)
+  execute function private.on_refund_state();
+
+grant execute on function
+  private.receive_refund, private.refund_answered, private.begin_refund, private.refund_declined,
+  private.give_up_refund
+  to backend;
 
 -- sql/05_billing/5_writes_refunds.sql
 
@@ -10747,17 +10983,21 @@ declare
   invoice public.invoices;
   payment public.payments;
   from_wallet uuid;
+  is_held boolean;
   of_deleted boolean;
 begin
   select * into refund from public.refunds where refunds.id = refund_id;
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
   select * into payment from public.payments where payments.id = refund.payment_id;
-  of_deleted := exists (select from public.wallet_payouts where wallet_payouts.id = refund.id);
+  -- One that nobody here asked for, or that was taken as rejected, has set nothing aside.
+  is_held := refund.asked and refund.state = 'requested';
+  of_deleted := is_held
+    and exists (select from public.wallet_payouts where wallet_payouts.id = refund.id);
   from_wallet := case
     when of_deleted then private.system_account('payouts')
     when not private.went_to_wallet(invoice, payment) then private.system_account('sales')
-    when not refund.asked then private.wallet_of(invoice.identity_id)
-    else private.wallet_of(invoice.identity_id, 'held')
+    when is_held then private.wallet_of(invoice.identity_id, 'held')
+    else private.wallet_of(invoice.identity_id)
   end;
   perform private.move_money(
     from_wallet,
@@ -10765,7 +11005,7 @@ begin
       else private.system_account('provider') end,
     refund.amount, 'refund', 'refund', refund.id, invoice.id,
     -- The provider has paid it back, whatever the wallet still holds.
-    case when not refund.asked then private.system_account('adjustments') end);
+    case when not is_held then private.system_account('adjustments') end);
   update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
   if of_deleted then
     perform private.end_payout(refund.id, 'refunded');
@@ -26479,7 +26719,7 @@ begin
           then private.kwd_text(new.amount) || ' KWD to the source. This cannot be undone.'
         else 'The provider refused it: the money stays where it was.' end,
       done_at = clock_timestamp()
-  where admin_acts.id = new.id and admin_acts.state = 'waiting';
+  where admin_acts.id = new.id and admin_acts.state in ('waiting', 'refused');
   return null;
 end
 $$;
@@ -26488,7 +26728,7 @@ comment on function private.on_refund_of_act_answered is
 
 create trigger refunds_end_their_acts
   after update of state on public.refunds
-  for each row when (old.state = 'requested' and new.state <> 'requested')
+  for each row when (old.state <> new.state)
   execute function private.on_refund_of_act_answered();
 
 -- sql/11_admin/7_jobs.sql
