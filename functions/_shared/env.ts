@@ -91,6 +91,7 @@ export const env = {
   codeSecret: key('CODE_SECRET'),
   sealKey: key('SEAL_KEY'),
   production,
+  patience: production ? 1 : count('PATIENCE'),
   clientIpHops: count('CLIENT_IP_HOPS'),
   guestCache: isOn('GUEST_CACHE'),
   readRate: count('READ_RATE'),

@@ -42,9 +42,11 @@ export class Pool extends pg.Pool {
   }
 }
 
-const pool = new Pool(env.database, env.databasePool, 3000)
+const connectTime = 3000 * env.patience
+
+const pool = new Pool(env.database, env.databasePool, connectTime)
 /** For health and alarms, which must get through when every other connection is taken. */
-export const reservePool = new Pool(env.database, 1, 3000)
+export const reservePool = new Pool(env.database, 1, connectTime)
 
 // The driver gives such a failure no code. Its limit for connecting may end a connection just made.
 const connectionLost =

@@ -34,8 +34,8 @@ export const mayBeOld: ReadonlySet<string> = new Set([
   'search',
 ])
 
-const connectTime = 300
-const answerTime = 3000
+const connectTime = 300 * env.patience
+const answerTime = 3000 * env.patience
 
 const replicas = env.readDatabases.map((connection) => ({
   name: `${connection.user}@${connection.host}:${connection.port}`,

@@ -295,6 +295,14 @@ const declared = {
     secret: true,
     by: 'stand-in',
   },
+  PATIENCE: {
+    about:
+      'How many times as long a search, a count and a request wait for their turn and for the database, so ' +
+      'that a slow machine is not taken for a busy one.',
+    default: '1',
+    by: 'stand-in',
+    is: a.whole(1),
+  },
   SMS_URL: { about: 'In place of the SMS provider.', by: 'stand-in' },
   MAIL_URL: { about: 'In place of the mail provider.', by: 'stand-in' },
   TAP_URL: { about: 'In place of Tap.', by: 'stand-in' },

@@ -1,6 +1,7 @@
 // Sessions of Supabase Auth: refreshing and signing out.
 import { describe, expect, test } from 'vitest'
 import { database } from '../../test/support/client.ts'
+import { ageRefreshTokens } from '../../test/support/codes.ts'
 import { auth, bearer, refresh, signedIn } from './support/client.ts'
 
 describe('refreshing', () => {
@@ -37,16 +38,7 @@ describe('refreshing', () => {
     const { session, id } = await signedIn()
     const second = await refresh(session.refresh_token)
     const third = await refresh(second.body.refresh_token)
-    // As if the ten seconds had passed in which several may ask at once.
-    await database().query(
-      `with rows as (
-         update auth.refresh_tokens set updated_at = updated_at - interval '1 minute'
-         where user_id = $1::text
-       )
-       update auth.sessions set refreshed_at = refreshed_at - interval '1 minute'
-       where user_id = $1::uuid`,
-      [id],
-    )
+    await ageRefreshTokens(id)
     const reused = await refresh(session.refresh_token)
     expect(reused.status).toBe(400)
     expect(reused.body.error_code).toBe('refresh_token_already_used')

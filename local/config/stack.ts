@@ -61,7 +61,7 @@ export const chatPorts = ({ gateways, ports }: Settings) =>
   [ports.chat1, ports.chat2].slice(0, gateways)
 
 const passedThrough =
-  /^(SMS|MAIL|GOOGLE|APPLE|TAP|MYFATOORAH|FCM|GATEWAY|PAYMENT|SANDBOX|RETURN|CORS)_/
+  /^(SMS|MAIL|GOOGLE|APPLE|TAP|MYFATOORAH|FCM|GATEWAY|PAYMENT|SANDBOX|RETURN|CORS)_|^PATIENCE$/
 
 /** The environment of the functions: what a hosted project gives them, and this project's own. */
 export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@supabase/supabase-js'
 import { beforeEach, expect, test } from 'vitest'
 import {
@@ -13,7 +12,12 @@ import {
   signIn,
   signUp,
 } from '../support/client.ts'
-import { countSessions, requestResetCode, signUpByPhone } from '../support/codes.ts'
+import {
+  ageRefreshTokens,
+  countSessions,
+  requestResetCode,
+  signUpByPhone,
+} from '../support/codes.ts'
 import { race } from '../support/races.ts'
 import { partsOf } from '../support/tokens.ts'
 
@@ -207,7 +211,7 @@ test.concurrent('AUTH-14 an old refresh token used again ends the whole family',
   const first = person.refreshToken
   const second = (await refresh(first)).body.refreshToken
   const third = (await refresh(second)).body
-  await sleep(11_000)
+  await ageRefreshTokens(person.id)
   const refusal = { status: 401, body: { error: { code: 'token_invalid' } } }
   expect(await refresh(first)).toMatchObject(refusal)
   expect(await refresh(third.refreshToken)).toMatchObject(refusal)
@@ -245,7 +249,7 @@ test('AUTH-14 a session whose refresh tokens are rows is over when none is left'
 test.concurrent('AUTH-15 a refresh whose answer was lost can be asked for again', async () => {
   const person = await signUp()
   const lost = (await refresh(person.refreshToken)).body
-  await sleep(11_000)
+  await ageRefreshTokens(person.id)
   const again = await refresh(person.refreshToken)
   expect(again.status).toBe(200)
   expect(again.body.refreshToken).toBe(lost.refreshToken)

@@ -1,7 +1,7 @@
 /** People who act by a simulated clock: each is a generator that yields the seconds until it goes on. */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { database, inboxOf, newPhone, type Reply } from '../support/client.ts'
+import { waitUntil } from '../support/wait.ts'
 
 export type Post = (path: string, body: object) => Promise<Reply>
 type Act = AsyncGenerator<number, void>
@@ -55,12 +55,8 @@ export class Clock {
 
 /** The newest of so many codes that a phone was sent. */
 async function codeOf(phone: string, sent: number): Promise<string> {
-  for (let waits = 0; waits < 200; waits++) {
-    const messages = await inboxOf(phone)
-    if (messages.length >= sent) return messages[0]!.code
-    await sleep(10)
-  }
-  throw new Error(`no message to ${phone}`)
+  await waitUntil(`${sent} codes to ${phone}`, async () => (await inboxOf(phone)).length >= sent)
+  return (await inboxOf(phone))[0]!.code
 }
 
 /** How long somebody was busy registering; without end for who gave up after five minutes. */

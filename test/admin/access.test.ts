@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { demote, signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, projectUrl, signIn, signUp } from '../support/client.ts'
 import { operations, requestWith } from '../support/openapi.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
+import { waitUntil } from '../support/wait.ts'
 import { statusOf } from './requests.ts'
 
 let admin: Person
@@ -89,10 +89,9 @@ describe('ADM-01 demoted and suspended admins', () => {
         while (!done) {
           const status = ['suspended', 'active'][seen.length % 2]
           seen.push((await statusOf(second, person.id, { status })).status)
-          await sleep(10)
         }
       })()
-      await sleep(300)
+      await waitUntil('it works', () => seen.includes(200))
       if (how === 'demoted') await demote(second)
       else expect(await statusOf(admin, second.id, { status: how })).toMatchObject({ status: 200 })
       const { rows: [{ now }] } = await database().query('select clock_timestamp()::text as now')

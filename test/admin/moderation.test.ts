@@ -231,7 +231,7 @@ describe('filters and sorts', () => {
     expect(await idsOf({ ...mine, areaId: 'rumaithiya' })).toEqual([rent])
     expect(await idsOf({ ...mine, identityType: 'office' })).toEqual([office])
     expect(await idsOf({ ...mine, identityType: 'office', listingType: 'RENT' })).toEqual([])
-    const later = new Date(Date.now() + 60_000).toISOString()
+    const later = new Date(Date.now() + 3_600_000).toISOString()
     expect(await idsOf({ ...mine, since: later })).toEqual([])
     expect(await idsOf({ ...mine, until: later })).toHaveLength(5)
 

@@ -1,10 +1,10 @@
 /** Favorites under many concurrent requests. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { database, type Person, signIn, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
 import { isSaved, savedIds, savedListings, toggleFavorite } from './reads.ts'
 import { insertListing } from '../support/fixtures.ts'
+import { pause } from '../support/wait.ts'
 
 let seller: Person
 let buyer: Person
@@ -91,7 +91,7 @@ test('FAV-04 the list stays complete while it changes', async () => {
   const bustle = (async () => {
     for (let i = 0; !stopped; i++) {
       await toggleFavorite(other, busy[i % busy.length]!)
-      await sleep(50)
+      await pause(50, 'any moment is right')
     }
   })()
   const reads: string[][] = []

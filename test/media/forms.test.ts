@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { baseUrl, database, type Person, signUp } from '../support/client.ts'
 import { createDraft } from '../support/listings.ts'
@@ -17,6 +16,7 @@ import {
   uploadPictures,
 } from '../support/uploads.ts'
 import { runJobs } from '../support/jobs.ts'
+import { pause } from '../support/wait.ts'
 
 const MiB = 1024 * 1024
 const size = { width: 40, height: 30 }
@@ -232,17 +232,17 @@ describe('MED-06 a broken form', () => {
     for (const share of [0.1, 0.5, 0.9]) {
       const part = body.subarray(0, Math.floor(body.length * share))
       const { socket } = begun(listings, part, body.length, headers['content-type'])
-      await sleep(300)
+      await pause(50, 'any moment is right')
       socket.destroy()
     }
-    await sleep(1000)
-    expect(await storedFiles(owner.identityId)).toEqual([])
+    await expect.poll(() => storedFiles(owner.identityId)).toEqual([])
+    expect((await uploadPictures(owner, [jpeg(size)])).status).toBe(201)
+    await expect.poll(() => storedFiles(owner.identityId)).toHaveLength(1)
     const { rows } = await database().query(
       'select from public.media where account_id = $1',
       [owner.id],
     )
-    expect(rows).toEqual([])
-    expect((await uploadPictures(owner, [jpeg(size)])).status).toBe(201)
+    expect(rows).toHaveLength(1)
   })
 })
 
@@ -256,7 +256,7 @@ test('a slow upload is accepted as long as data arrives', async () => {
     headers['content-type'],
   )
   for (let at = step; at < body.length; at += step) {
-    await sleep(500)
+    await pause(250, 'time is the subject')
     socket.write(body.subarray(at, at + step))
   }
   expect(await done).toMatch(/^HTTP\/1.1 201 /)

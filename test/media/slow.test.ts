@@ -1,6 +1,6 @@
 /** Clients that send slowly or never finish: they harm only themselves. */
 import { connect } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { baseUrl, type Person, signUp } from '../support/client.ts'
 import { jpeg, pngOf } from '../support/pictures.ts'
 import { filePart, rawForm, uploadAvatar, uploadPictures } from '../support/uploads.ts'
@@ -8,8 +8,8 @@ import { filePart, rawForm, uploadAvatar, uploadPictures } from '../support/uplo
 const picture = jpeg({ width: 40, height: 30 })
 const opened: (() => void)[] = []
 
-afterEach(() => {
-  for (const close of opened.splice(0)) close()
+afterAll(() => {
+  for (const close of opened) close()
 })
 
 /** Begins an upload of 9 MB over a connection of its own, and goes on with a byte from time to time. */
@@ -53,7 +53,7 @@ test('PR-22 eighteen slow connections of one account delay nobody else', async (
   expect(connections.filter(({ said }) => said().includes(' 201 '))).toEqual([])
 })
 
-test.each([
+test.concurrent.each([
   ['a byte a second', 1000, 1000],
   ['ten bytes a second', 1000, 100],
   ['a great deal at once and then a byte a second', 8_000_000, 1000],
@@ -65,7 +65,7 @@ test.each([
   expect((await uploadAvatar(owner, picture)).status).toBe(201)
 })
 
-test('an account with slow uploads gets its next one when they have ended', async () => {
+test.concurrent('an account with slow uploads gets its next one when they have ended', async () => {
   const owner = await signUp()
   const slow = [0, 1].map(() => trickle(owner, 1000, 1000))
   expect((await uploadAvatar(owner, picture)).status).toBe(201)

@@ -149,7 +149,7 @@ test('a card shows every change of its listing at once', async () => {
   await seller.post(`/properties/${id}/confirm-available`)
   await shows({ confirmedAt: expect.any(String) })
   await seller.post(`/properties/${id}/auction`, {
-    startsAt: new Date(Date.now() + 60_000).toISOString(),
+    startsAt: new Date(Date.now() + 600_000).toISOString(),
     endsAt: new Date(Date.now() + 7_200_000).toISOString(),
     startPrice: 1000,
     minIncrement: 100,

@@ -86,7 +86,7 @@ test('each strategy finds its own category only', async () => {
   const exchange = await described(seller, { type: 'EXCHANGE' })
   const auction = await described(seller, { type: 'SALE' })
   await seller.post(`/properties/${auction.id}/auction`, {
-    startsAt: new Date(Date.now() + 60_000).toISOString(),
+    startsAt: new Date(Date.now() + 600_000).toISOString(),
     endsAt: new Date(Date.now() + 7_200_000).toISOString(),
     startPrice: 1000,
     minIncrement: 100,

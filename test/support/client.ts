@@ -4,6 +4,7 @@ import pg from 'pg'
 import { variable } from '../../local/config/environment.ts'
 import { databaseAt } from '../../local/schema/connection.ts'
 import { recordSecrets } from './recorded-secrets.ts'
+import { waitFor } from './wait.ts'
 
 export const projectUrl = variable('SUPABASE_URL')!
 export const publishableKey = variable('SUPABASE_PUBLISHABLE_KEY')!
@@ -113,12 +114,7 @@ export async function signIn(identifier: string, password: string): Promise<Pers
 
 /** The newest message to a phone or email: codes are read as people read them. */
 export async function lastMessage(to: string): Promise<{ body: string; code: string }> {
-  for (let tries = 0; tries < 100; tries++) {
-    const [message] = await inboxOf(to)
-    if (message) return message
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error(`no message to ${to}`)
+  return await waitFor(`a message to ${to}`, async () => (await inboxOf(to))[0])
 }
 
 export async function inboxOf(to: string): Promise<{ body: string; code: string }[]> {

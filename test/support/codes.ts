@@ -1,7 +1,7 @@
 /** Registrations by phone, codes, and making them older. */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { database, guest, inboxOf, newPhone, type Person, personOf, type Reply } from './client.ts'
+import { waitUntil } from './wait.ts'
 
 export type Attempt = { phone: string; password: string; registrationId: string; code: string }
 
@@ -12,12 +12,8 @@ export async function codeSentBy(to: string, act: () => Promise<Reply>): Promise
   const before = (await codes()).length
   const reply = await act()
   if (reply.status >= 400) throw new Error(`no code: ${JSON.stringify(reply.body)}`)
-  for (let waits = 0; waits < 100; waits++) {
-    const all = await codes()
-    if (all.length > before) return [all[0]!.code, reply]
-    await sleep(30)
-  }
-  throw new Error(`no message to ${to}`)
+  await waitUntil(`a code to ${to}`, async () => (await codes()).length > before)
+  return [(await codes())[0]!.code, reply]
 }
 
 /** An attempt to register a phone, and the code that came. */
@@ -88,6 +84,19 @@ export async function countSessions(accountId: string): Promise<number> {
     [accountId],
   )
   return rows[0].count
+}
+
+/** As if the ten seconds had passed in which Auth takes a refresh token several times. */
+export async function ageRefreshTokens(accountId: string) {
+  await database().query(
+    `with rows as (
+       update auth.refresh_tokens set updated_at = updated_at - interval '1 minute'
+       where user_id = $1::text
+     )
+     update auth.sessions set refreshed_at = refreshed_at - interval '1 minute'
+     where user_id = $1::uuid`,
+    [accountId],
+  )
 }
 
 /** How many accounts have this email or phone. */

@@ -7,6 +7,7 @@ import { functionsProgram } from '../../local/functions/programs.ts'
 import { test } from 'vitest'
 import { functionsEnvironment, readStack } from '../../local/config/stack.ts'
 import { checkReply, projectUrl, type Reply } from './client.ts'
+import { waitUntil } from './wait.ts'
 
 /** Only the embedded stack says what its functions need to start. */
 export const hasStack = Boolean(variable('LOCAL_STACK'))
@@ -116,9 +117,7 @@ async function request(
 }
 
 async function ready(child: ChildProcess, output: () => string) {
-  const deadline = Date.now() + 30_000
-  while (!output().includes('@ready')) {
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error(output())
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  const isUp = () => output().includes('@ready')
+  await waitUntil('the process is ready or has ended', () => isUp() || child.exitCode !== null)
+  if (!isUp()) throw new Error(output())
 }

@@ -1,12 +1,12 @@
 /** The rate-limit hits of a subject: planted, read, made older. */
 import { database } from './client.ts'
 
-/** Plants hits of a moment ago, to test the limit of a large rate without as many requests. */
+/** Plants hits of this moment, to test the limit of a large rate without as many requests. */
 export async function plantHits(rule: string, subject: string, hits: number) {
   await database().query(
     `insert into private.rate_hits (rule, subject, hits, expires_at)
      select $1, $2, array(
-       select clock_timestamp() - make_interval(secs => 20 - nth * 0.001)
+       select clock_timestamp() - make_interval(secs => ($3 - nth) * 0.001)
        from generate_series(1, $3) as nth
      ), clock_timestamp() + make_interval(secs => seconds)
      from private.rates where rates.rule = $1

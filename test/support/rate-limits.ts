@@ -35,7 +35,8 @@ export function expectRateLimited(
   expect(atFacade).toMatchObject(limited)
   const [most, remaining, reset] = rateLimitOf(atFacade)
   expect([most, remaining]).toEqual([limit, 0])
-  expect(reset).toBeGreaterThan(window - 120)
+  // Of an hour or a day about all is left, however slow the test was.
+  expect(reset).toBeGreaterThan(window < 3600 ? 0 : window / 2)
   expect(reset).toBeLessThanOrEqual(window)
   expect(atFacade.headers.get('retry-after')).toBe(String(reset))
   if (!atDataApi) return

@@ -2,6 +2,7 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { projectUrl } from './client.ts'
+import { waitUntil } from './wait.ts'
 
 const { hostname, port } = new URL(projectUrl)
 const root = '/functions/v1/api'
@@ -42,18 +43,28 @@ export function sendLiteral(method: string, path: string, { headers, body }: Sen
   })
 }
 
-/** Bytes as they are; gives what came until the other side closed or nothing more came for a while. */
-export function sendBytes(text: string | Buffer, { quiet = 500, end = false } = {}) {
-  return new Promise<string>((resolve) => {
-    let got = ''
-    const socket = connect(Number(port || 80), hostname)
-    socket.setTimeout(quiet, () => socket.destroy())
-    socket.on('data', (part) => (got += part))
-    socket.on('error', () => {})
-    socket.on('close', () => resolve(got))
-    socket.write(text)
-    if (end) socket.end()
-  })
+/**
+ * Bytes as they are; gives what came until the other side closed, or, where that keeps the connection, until
+ * so many answers began.
+ */
+export async function sendBytes(
+  text: string | Buffer,
+  { answers = Infinity, end = false } = {},
+): Promise<string> {
+  let got = ''
+  let closed = false
+  const socket = connect(Number(port || 80), hostname)
+  socket.on('data', (part) => (got += part))
+  socket.on('error', () => {})
+  socket.on('close', () => (closed = true))
+  socket.write(text)
+  if (end) socket.end()
+  await waitUntil(
+    `an end of ${text.toString().slice(0, 200)}`,
+    () => closed || statusCodes(got).length >= answers,
+  )
+  socket.destroy()
+  return got
 }
 
 /** The head of a request as text. */

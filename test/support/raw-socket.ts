@@ -81,6 +81,9 @@ export class RawSocket {
     if (!this.socket.destroyed) this.socket.write(bytes)
   }
 
+  /** What came that is no upgrade, as text. */
+  text = () => this.bytes.toString('latin1')
+
   /** The frames that came, as opcode and payload. */
   frames(): { opcode: number; payload: Buffer }[] {
     const found = []

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { waitUntil } from './wait.ts'
 
 export type Settings = Record<string, string>
 
@@ -29,9 +29,10 @@ export const start = (settings: Settings) => run('local/start.ts', settings)
 /** Waits until a stack is ready. */
 export async function ready({ child, said }: ReturnType<typeof run>, folder: string) {
   const file = join(folder, 'stack.json')
-  while (!existsSync(file)) {
-    if (child.exitCode !== null) throw new Error(`it ended:\n${said.out}${said.err}`)
-    await sleep(20)
-  }
+  await waitUntil(
+    'the stack is ready or has ended',
+    () => existsSync(file) || child.exitCode !== null,
+  )
+  if (!existsSync(file)) throw new Error(`it ended:\n${said.out}${said.err}`)
   return JSON.parse(readFileSync(file, 'utf8'))
 }

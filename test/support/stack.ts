@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { waitUntil } from './wait.ts'
 
 export type Stack = {
   folder: string
@@ -31,13 +31,15 @@ export async function startStack(settings: Record<string, string> = {}): Promise
   let said = ''
   stack.stdout.on('data', (data) => (said += data))
   const file = join(folder, 'stack.json')
-  const deadline = Date.now() + 90_000
-  while (!existsSync(file)) {
-    if (stack.exitCode !== null || Date.now() > deadline) {
-      stack.kill()
-      throw new Error(`The embedded stack did not start:\n${said}`)
-    }
-    await sleep(100)
+  try {
+    await waitUntil(
+      'the stack is ready or has ended',
+      () => existsSync(file) || stack.exitCode !== null,
+    )
+    if (!existsSync(file)) throw new Error('it ended')
+  } catch (error) {
+    stack.kill()
+    throw new Error(`The embedded stack did not start:\n${said}`, { cause: error })
   }
   const stop = async () => {
     const ended = new Promise((resolve) => stack.once('exit', resolve))

@@ -9,7 +9,7 @@ import { Refusal } from '../../_shared/refusal.ts'
 import { replicaSlots } from '../../_shared/replicas.ts'
 import { withTimeout } from '../../_shared/timeout.ts'
 
-const maxWait = 800
+const maxWait = 800 * env.patience
 
 type Queue = { slots: () => number; taken: number; waiting: (() => void)[] }
 

@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/context.ts'
 import { type Args, call } from '../../_shared/db.ts'
+import { env } from '../../_shared/env.ts'
 import { area, body, json, route, send } from '../http/route.ts'
 import { inSearchQueue } from '../http/search-queue.ts'
 import { limitCounts } from '../http/worker-rates.ts'
@@ -10,7 +11,7 @@ import { literal, literalInQuery, Query } from './schemas-reading.ts'
 import { Strategy, withStrategies } from './strategies.ts'
 
 /** Milliseconds in the database, after which there is no number. */
-const time = 30
+const time = 30 * env.patience
 
 const ListingCount = z
   .object({
