@@ -144,11 +144,12 @@ describe.runIf(hasStack)('CHAT-09 bad frames', () => {
   })
 
   test('after all of it the memory is released', async () => {
+    const large = frame('a'.repeat(4_000_000))
     const storm = async () => {
       const sockets = await Promise.all(
         Array.from({ length: 20 }, () => RawSocket.open(gateway.url)),
       )
-      for (const socket of sockets) socket.write(frame('a'.repeat(4_000_000)))
+      for (const socket of sockets) socket.write(large)
       await Promise.all(sockets.map((socket) => socket.closeCode()))
       sockets.forEach((socket) => socket.destroy())
     }

@@ -88,18 +88,19 @@ describe.runIf(hasStack)('limits of the gateway', () => {
     open.push(good)
     expect((await good.ask('heartbeat', {})).event).toBe('ack')
 
+    const older = same.length - 10
     await waitUntil(
       'the others are closed',
-      () => same.filter(({ closed }) => closed).length === 190,
+      () => same.filter(({ closed }) => closed).length === older,
     )
     expect(new Set(same.map(({ closed }) => closed?.code))).toEqual(new Set([4429, undefined]))
-    expect(same.slice(190).every(({ closed }) => !closed)).toBe(true)
+    expect(same.slice(older).every(({ closed }) => !closed)).toBe(true)
     const codes = await Promise.all(silent.map((socket) => socket.closeCode()))
     expect(new Set(codes)).toEqual(new Set([4401]))
     await waitUntil('heads without an end are cut off', () => slow.every(({ ended }) => ended))
 
     expect(idle.filter(({ closed }) => closed)).toEqual([])
-    expect((await idle[1999]!.ask('heartbeat', {})).event).toBe('ack')
+    expect((await idle.at(-1)!.ask('heartbeat', {})).event).toBe('ack')
     expect((await good.ask('heartbeat', {})).event).toBe('ack')
     close()
   })
@@ -116,12 +117,12 @@ describe.runIf(hasStack)('limits of the gateway', () => {
     await waitUntil('it has joined', () => deaf.texts().some(({ ref }) => ref === 'join'))
     deaf.socket.pause()
     const body = 'ا'.repeat(4000)
-    const count = 1500
-    for (let i = 0; i < count; i += 10) {
+    let count = 0
+    // As many as the buffers on the way hold, and then as many as the gateway keeps.
+    for (; !gateway.output().includes('does not read'); count += 10) {
       await Promise.all(upTo(10).map(() => writer.sendMessage(conversationId, body)))
     }
     await waitUntil('who reads has all', () => reader.messages().length === count)
-    await waitUntil('who does not is closed', () => gateway.output().includes('does not read'))
     deaf.destroy()
   })
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ChatSocket, upTo } from '../support/chat-socket.ts'
 import { hasStack, startFacade, testLocally } from '../support/facade.ts'
+import { bulk } from '../support/nightly.ts'
 import { type OwnGateway, startGateway } from '../support/own-gateway.ts'
 import { expectWithin } from '../support/promised-times.ts'
 import { waitUntil } from '../support/wait.ts'
@@ -16,21 +17,22 @@ describe.runIf(hasStack)('two gateways', () => {
     const gateways: OwnGateway[] = await Promise.all([startGateway(), startGateway()])
     const [left, right] = [await socketOf(a, gateways[0]!.url), await socketOf(b, gateways[1]!.url)]
     await Promise.all([left.join(conversationId), right.join(conversationId)])
+    const each = bulk(500, 150)
     const say = async (socket: ChatSocket, who: string) => {
-      for (const i of upTo(500)) {
+      for (const i of upTo(each)) {
         expect((await socket.sendMessage(conversationId, who + i)).event).toBe('ack')
       }
     }
     await Promise.all([say(left, 'أ'), say(right, 'ب')])
     for (const socket of [left, right]) {
-      await waitUntil('all came', () => socket.messages().length >= 1000)
-      expect(seqs(socket)).toEqual(upTo(1000))
+      await waitUntil('all came', () => socket.messages().length >= 2 * each)
+      expect(seqs(socket)).toEqual(upTo(2 * each))
     }
     expect(right.messages()).toEqual(left.messages())
     expect(await wholeHistory(a, conversationId)).toEqual(left.messages())
     for (const who of ['أ', 'ب']) {
       expect(bodies(left).filter((body) => body.startsWith(who)))
-        .toEqual(upTo(500).map((i) => who + i))
+        .toEqual(upTo(each).map((i) => who + i))
     }
     await Promise.all(gateways.map((one) => one.terminate()))
   })

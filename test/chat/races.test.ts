@@ -12,6 +12,7 @@ import {
 } from '../support/conversations.ts'
 import { publishListing } from '../support/listings.ts'
 import { bearer, race, waitedFor } from '../support/races.ts'
+import { bulk } from '../support/nightly.ts'
 import { pause } from '../support/wait.ts'
 
 test('CHAT-13 fifty openings from each side at once make one conversation', async () => {
@@ -87,9 +88,10 @@ test('CHAT-04 sent twenty times at once it is stored once, with one answer', asy
 
 test('when both write at once there is one order without gaps, true to each writer', async () => {
   const { a, b, conversationId: id } = await startConversation()
+  const each = bulk(100, 30)
   const [fromA, fromB] = await Promise.all([a, b].map(async (person) => {
     const sent = []
-    for (let i = 0; i < 100; i++) sent.push((await postMessage(person, id, `${i}`)).body)
+    for (let i = 0; i < each; i++) sent.push((await postMessage(person, id, `${i}`)).body)
     return sent
   }))
   const messages = []
@@ -99,7 +101,7 @@ test('when both write at once there is one order without gaps, true to each writ
     after = items.at(-1).seq
     if (!hasMore) break
   }
-  expect(messages.map(({ seq }) => seq)).toEqual(Array.from({ length: 200 }, (_, i) => i + 1))
+  expect(messages.map(({ seq }) => seq)).toEqual(Array.from({ length: 2 * each }, (_, i) => i + 1))
   for (const [person, sent] of [[a, fromA], [b, fromB]] as const) {
     expect(messages.filter(({ senderIdentityId }) => senderIdentityId === person.identityId))
       .toEqual(sent)
@@ -140,17 +142,17 @@ test('a reader waits for a message on its way, which an event may have announced
   })
 })
 
-test('CHAT-12 the unread count stays right while one writes 300 messages and the other reads', async () => {
+test('CHAT-12 the unread count stays right while one writes a hundred messages and the other reads', async () => {
   const { a, b, conversationId: id } = await startConversation()
   let sent = 0
   const writing = (async () => {
-    for (let i = 0; i < 300; i += 10) {
+    for (let i = 0; i < bulk(300, 100); i += 10) {
       await Promise.all(Array.from({ length: 10 }, () => postMessage(a, id, textMessage('x'))))
       sent = i + 10
     }
   })()
   const reading = (async () => {
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < bulk(100, 30); i++) {
       const { status, body } = await b.post(`/conversations/${id}/read`)
       expect([status, body]).toEqual([200, { unread: 0 }])
       await pause(Math.random() * 20, 'any moment is right')
