@@ -54,6 +54,7 @@ async function useOwnStack() {
   const stack = await startStack({
     RATES: 'off',
     HASHING: hashing,
+    REFUSED_JOINS: 'quick',
     CALLS: 'counted',
     // The limits themselves are tried on functions of their own, and by `npm run test:timing`.
     PATIENCE: variable('TIMES') === 'exact' ? '1' : '10',

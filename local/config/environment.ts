@@ -42,6 +42,13 @@ const declared = {
       '`quick`.',
     of: ['stack', 'tests'],
   },
+  REFUSED_JOINS: {
+    about:
+      '`quick` has Realtime refuse a channel after a fifth of a second, `slow` after 5 s, as the ' +
+      'platform does; `npm test` is `quick`.',
+    of: ['stack'],
+    default: 'slow',
+  },
   CALLS: {
     about: '`counted` has Postgres count the calls of its functions.',
     of: ['stack'],

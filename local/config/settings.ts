@@ -32,6 +32,8 @@ export type Settings = {
   rates: boolean
   /** bcrypt's cost: that of Auth, or the minimum. */
   hashCost: number
+  /** Whether Realtime takes its time to refuse a channel, which slows down guessing. */
+  refusedJoins: 'slow' | 'quick'
   /** Postgres counts the calls of each plpgsql function, for suites (track_functions). */
   countCalls: boolean
   /** Number of chat gateway processes; with none the edge function serves its sockets. */
@@ -79,6 +81,10 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   if (hashing !== 'default' && hashing !== 'quick') {
     throw new UserError('HASHING must be default or quick.')
   }
+  const refusedJoins = given('REFUSED_JOINS')
+  if (refusedJoins !== 'slow' && refusedJoins !== 'quick') {
+    throw new UserError('REFUSED_JOINS must be slow or quick.')
+  }
   const calls = given('CALLS')
   if (calls !== 'uncounted' && calls !== 'counted') {
     throw new UserError('CALLS must be uncounted or counted.')
@@ -116,6 +122,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     seed,
     rates: rates === 'on',
     hashCost: hashing === 'quick' ? 4 : 10,
+    refusedJoins,
     countCalls: calls === 'counted',
     gateways,
     replica,

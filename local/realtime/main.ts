@@ -5,7 +5,9 @@ import { openRealtime } from './server.ts'
 import { readStack } from '../config/stack.ts'
 
 const stack = readStack(process.env)
-const { server, close } = openRealtime(stack, openKeys(stack.dataDir, stack.issuer))
+const { server, close } = openRealtime(stack, openKeys(stack.dataDir, stack.issuer), {
+  ...(stack.refusedJoins === 'quick' && { failedJoinDelay: 200 }),
+})
 // A port can be given to run another one.
 await listen(server, Number(process.argv[2]) || stack.ports.realtime)
 endWithSupervisor(close)

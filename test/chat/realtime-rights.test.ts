@@ -7,8 +7,6 @@ import { type Person, signIn, signUp } from '../support/client.ts'
 import { listEntry, openConversation, postMessage } from '../support/conversations.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
 
-// A refused join is answered after 5 s.
-
 let a: Person
 let b: Person
 let id: string

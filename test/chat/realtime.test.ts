@@ -12,7 +12,7 @@ import { listEntry, openConversation, postMessage } from '../support/conversatio
 import { insertOrganisation } from '../support/fixtures.ts'
 import { waitUntil } from '../support/wait.ts'
 
-// Live, over Supabase Realtime and an unchanged supabase-js. A refused join is answered after 5 s.
+// Live, over Supabase Realtime and an unchanged supabase-js.
 
 let a: Person
 let b: Person
