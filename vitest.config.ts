@@ -4,7 +4,8 @@ import { summary } from './test/summary.ts'
 // Groups, one after another on one stack: the areas in parallel, what needs the stack to itself
 // (rates as they are, stopped processes), what writes in one long transaction, for which Realtime
 // would have to wait before it opens a slot, and what must always hold after everything. `npm test`
-// runs them on two stacks at once (test/run.ts).
+// runs them on three stacks at once (test/run.ts): one file at a time is mostly waiting, so what is alone
+// comes in two halves, and the long transactions follow the smaller one.
 const after = [
   'test/whole/matrix.test.ts',
   'test/search/map-crowds.test.ts',
@@ -15,6 +16,7 @@ const after = [
 const everything = ['{test,local}/**/*.test.ts']
 const aside = ['**/*.alone.test.ts', '**/*.timing.test.ts']
 const always = ['test/whole/invariants.test.ts']
+const half = ['test/{accounts,base}/**/*.alone.test.ts']
 
 const group = (
   name: string,
@@ -47,9 +49,10 @@ export default defineConfig({
     maxWorkers: 4,
     projects: [
       group('areas', 0, everything, [...aside, ...after, ...always], false),
-      group('alone', 1, ['{test,local}/**/*.alone.test.ts'], [], true),
-      group('after', 2, after, [], true),
-      group('always', 3, always, [], true),
+      group('alone', 1, half, [], true),
+      group('alone too', 2, ['{test,local}/**/*.alone.test.ts'], half, true),
+      group('after', 3, after, [], true),
+      group('always', 4, always, [], true),
     ],
   },
 })

@@ -76,21 +76,37 @@ const rings: Check[][] = [
   [onOurNode('schema', 'local/schema/check.ts')],
 ]
 
-function run(command: string, args: string[]): Promise<number> {
-  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
+type Outcome = { code: number; said: string }
+
+function run(command: string, args: string[]): Promise<Outcome> {
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text))
   return new Promise((resolve, reject) => {
     child.once('error', reject)
-    child.once('exit', (code) => resolve(code ?? 1))
+    child.once('close', (code) => resolve({ code: code ?? 1, said }))
   })
+}
+
+/** Two checks at a time, each said when it is through. Gives those that failed. */
+async function go(ring: Check[]): Promise<Check[]> {
+  const waiting = [...ring]
+  const failed: Check[] = []
+  const oneByOne = async () => {
+    for (let one = waiting.shift(); one; one = waiting.shift()) {
+      const { code, said } = await run(one.command, one.args)
+      process.stdout.write(`-- ${one.what}\n${said}`)
+      if (code !== 0) failed.push(one)
+    }
+  }
+  await Promise.all([oneByOne(), oneByOne()])
+  return failed
 }
 
 async function check(all: boolean): Promise<number> {
   const failed: Check[] = []
   for (const ring of rings) {
-    for (const one of ring) {
-      console.log(`-- ${one.what}`)
-      if (await run(one.command, one.args) !== 0) failed.push(one)
-    }
+    failed.push(...await go(ring))
     if (failed.length && !all) break
   }
   for (const { what, mend } of failed) {
@@ -101,7 +117,13 @@ async function check(all: boolean): Promise<number> {
   return failed.length ? 1 : 0
 }
 
+async function layOut(): Promise<number> {
+  const { code, said } = await run(deno, format())
+  process.stdout.write(said)
+  return code
+}
+
 const given = process.argv.slice(2)
 process.exitCode = given.includes('--format')
-  ? await run(deno, format())
+  ? await layOut()
   : await check(given.includes('--all'))

@@ -1,6 +1,6 @@
 /**
  * `npm test`: the areas on one embedded stack and, beside them, what needs a stack to itself
- * (*.alone.test.ts) on another. Both end with what must hold after everything. A project that is given
+ * (*.alone.test.ts) on two others. Each ends with what must hold after everything. A project that is given
  * (SUPABASE_URL) is one stack: there one comes after the other. Arguments are vitest's, and
  * --since=<commit>: what changed since, and the tests that span areas.
  */
@@ -70,11 +70,12 @@ function summaryIn(file: string, projects: string[], code: number | null): Summa
   return said
 }
 
-const areas = () => run(['areas', 'after', 'always'], false)
-const alone = (aside: boolean) => run(['alone', 'always'], aside)
+const areas = () => run(['areas', 'always'], false)
+const alone = (aside: boolean) => run(['alone', 'after', 'always'], aside)
+const aloneToo = (aside: boolean) => run(['alone too', 'always'], aside)
 const runs = variable('SUPABASE_URL')
-  ? [await areas(), await alone(given.length > 0)]
-  : await Promise.all([areas(), alone(true)])
+  ? [await areas(), await alone(given.length > 0), await aloneToo(given.length > 0)]
+  : await Promise.all([areas(), alone(true), aloneToo(true)])
 // A run without tests prints nothing.
 for (const { said, passed, failed } of runs) {
   if (passed || failed.length) process.stdout.write(said)

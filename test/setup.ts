@@ -58,6 +58,8 @@ async function useOwnStack() {
     CALLS: 'counted',
     // The limits themselves are tried on functions of their own, and by `npm run test:timing`.
     PATIENCE: variable('TIMES') === 'exact' ? '1' : '10',
+    // Their comings and goings are a subject of their own (local/functions/workers.test.ts).
+    WORKER_LIFE: '600',
     REPLICAS: variable('REPLICAS') === '0' ? '0' : 'synchronous',
     NODE_ENV: 'test',
   })

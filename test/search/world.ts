@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { database, signUp } from '../support/client.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
+import { bulk } from '../support/nightly.ts'
 import { searchWords } from './search-text.ts'
 
 export type Search = {
@@ -15,8 +16,8 @@ export type Search = {
 
 export type World = { companyIds: string[]; ownerIds: string[] }
 
-/** 3,000 listings of a person, two companies, one of them not verified, and an office. */
-export async function fillWorld(count = 3000): Promise<World> {
+/** Thousands of listings of a person, two companies, one of them not verified, and an office. */
+export async function fillWorld(count = bulk(3000, 1500)): Promise<World> {
   const person = await signUp()
   const rival = await signUp()
   const verified = await insertOrganisation(person.id, 'company')

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import { exactly } from '../../functions/api/http/plain-schemas.ts'
 import { variable } from '../../local/config/environment.ts'
-import { issuerUrl } from './social-issuer.ts'
 
 export type Schema = {
   $ref?: string
@@ -120,7 +119,8 @@ export const everyOperation: Operation[] = Object.entries(description.paths).fla
  * 503 to everything; webhooks answer for their signature before anything else (PAY-03, PAY-15).
  */
 export const operations = everyOperation.filter(({ id }) =>
-  (issuerUrl || !id.startsWith('sign_in_with_')) && !id.startsWith('receive_webhook')
+  (variable('SOCIAL_ISSUER_URL') || !id.startsWith('sign_in_with_')) &&
+  !id.startsWith('receive_webhook')
 )
 
 /** Those that sign in, out or up, or change by what: they talk to Auth too. */

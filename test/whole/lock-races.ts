@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { actions, device, type Side } from './racing-actions.ts'
 import { database, type Person, signUp } from '../support/client.ts'
 import { openConversation, textMessage } from '../support/conversations.ts'
+import { isNightly } from '../support/nightly.ts'
 import { bearer, race, type RawRequest } from '../support/races.ts'
 import { insertListing, insertOrganisation, makePending } from '../support/fixtures.ts'
 
@@ -162,6 +163,10 @@ export const groupsOfActions = (size: number, seed = '') => {
     (_, i) => names.slice(i * size, (i + 1) * size),
   )
 }
+
+/** The groups that the nth of many meets: all at night, in `npm test` every third. */
+export const groupsFor = (nth: number, title: string) =>
+  groupsOfActions(10, title).filter((_, i) => isNightly || i % 3 === nth % 3)
 
 /** Sends all requests of a group at once, by both, with others among them. */
 export async function raceGroup(

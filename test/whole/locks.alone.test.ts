@@ -7,7 +7,14 @@ import { beforeAll, expect, test } from 'vitest'
 import { adminActions, adminActs, deletion, reason, type Side } from './racing-actions.ts'
 import { act } from '../admin/studio.ts'
 import { auditOf, makeAdmin } from '../support/admins.ts'
-import { groupsOfActions, raceGroup, restore, sentBy, twoAcquaintances } from './lock-races.ts'
+import {
+  groupsFor,
+  groupsOfActions,
+  raceGroup,
+  restore,
+  sentBy,
+  twoAcquaintances,
+} from './lock-races.ts'
 import { database, type Person, signUp } from '../support/client.ts'
 import { requestResetCode } from '../support/codes.ts'
 import { textMessage } from '../support/conversations.ts'
@@ -49,8 +56,8 @@ async function inPairs<Work>(
 }
 
 test('an admin’s action and concurrent requests of people never deadlock', async () => {
-  const work = Object.entries(adminActions).flatMap(([title, does]) =>
-    groupsOfActions(10, title).map((names) => ({ does, names }))
+  const work = Object.entries(adminActions).flatMap(([title, does], nth) =>
+    groupsFor(nth, title).map((names) => ({ does, names }))
   )
   await inPairs(
     work,
@@ -61,8 +68,8 @@ test('an admin’s action and concurrent requests of people never deadlock', asy
 })
 
 test('an admin’s act by a row and concurrent requests of people never deadlock', async () => {
-  const work = Object.entries(adminActs).flatMap(([title, rows]) =>
-    groupsOfActions(10, title + ' by a row').map((names) => ({ rows, names }))
+  const work = Object.entries(adminActs).flatMap(([title, rows], nth) =>
+    groupsFor(nth, title + ' by a row').map((names) => ({ rows, names }))
   )
   let done = 0
   await inPairs(work, async (people, { rows, names }) => {
@@ -108,7 +115,7 @@ test('jobs and concurrent requests of people never deadlock', async () => {
       ),
   ]
   const work = due.flatMap((make, nth) =>
-    groupsOfActions(10, String(nth)).map((names) => ({ make, names }))
+    groupsFor(nth, String(nth)).map((names) => ({ make, names }))
   )
   await inPairs(work, async (people, { make, names }) => {
     await raceGroup(names, people, [], { make: () => make(people), also: runJobs })
