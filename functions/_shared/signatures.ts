@@ -339,6 +339,7 @@ export const backendSignatures = {
   drop_pushes: {},
   due_payments: {},
   due_refunds: {},
+  end_sessions_left: {},
   end_suspensions: {},
   expect_identity: { identity_id: 'uuid' },
   expire_invoices: {},

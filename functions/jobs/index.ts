@@ -27,6 +27,7 @@ const sqlJobs: BackendFunction[] = [
   'tell_of_stopped_deletions',
   'give_up_unreachable_accounts',
   'end_suspensions',
+  'end_sessions_left',
   'expire_licences',
   'expire_invoices',
   'expire_listings',

@@ -268,6 +268,17 @@ create index announced_passwords_expires_idx on private.announced_passwords (exp
 alter table private.announced_passwords enable row level security;
 create policy "nobody but functions of their owner" on private.announced_passwords using (false);
 
+create table private.sessions_left (
+  session_id uuid primary key,
+  account_id uuid not null references public.accounts (id) on delete cascade
+);
+comment on table private.sessions_left is
+  'Sessions that began in the moment in which their account was locked, and were themselves locked by '
+  'then: nobody has their tokens, or has them for nothing. Cleaned by private.end_sessions_left.';
+create index sessions_left_account_idx on private.sessions_left (account_id);
+alter table private.sessions_left enable row level security;
+create policy "nobody but functions of their owner" on private.sessions_left using (false);
+
 create sequence private.refused_password minvalue 0;
 comment on sequence private.refused_password is
   'Of which account Auth was refused a new password, as private.account_bits: a rollback leaves it.';

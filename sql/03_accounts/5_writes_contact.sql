@@ -151,12 +151,15 @@ begin
       'detail', jsonb_build_object('fields', jsonb_build_array(
         jsonb_build_object('path', kind, 'code', kind || '_taken')))));
   elsif change.proven_at is null then
+    -- The codes of this value, as whoever begins a change takes them; then the account, and only after
+    -- that the rows of codes, as whoever changes an account does.
+    perform pg_advisory_xact_lock(hashtextextended('code ' || change.value, 0));
+    perform private.lock_session(account_id, session_id);
     verified := private.verify_code(
       'prove', change.value, hmac, address, address_hash, change_id => change.id);
     if verified ? 'error' then
       return verified;
     end if;
-    perform private.lock_session(account_id, session_id);
     update private.contact_changes set proven_at = clock_timestamp()
     where contact_changes.id = change.id;
     if not found then

@@ -37,6 +37,41 @@ $$;
 comment on function private.end_suspensions is
   'Job: ends suspensions whose time is over, which shows the listings again.';
 
+create function private.end_sessions_left_of(account_id uuid) returns boolean
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  delete from auth.sessions where sessions.id in (
+    select own.id from auth.sessions as own
+    join private.sessions_left on sessions_left.session_id = own.id
+    where sessions_left.account_id = end_sessions_left_of.account_id
+    for update of own skip locked
+  );
+  delete from private.sessions_left
+  where sessions_left.account_id = end_sessions_left_of.account_id and not exists (
+    select from auth.sessions where sessions.id = sessions_left.session_id
+  );
+  return found;
+end
+$$;
+comment on function private.end_sessions_left_of is
+  'Ends the sessions of one account that a lock has left, but for those that are locked still.';
+
+create function private.end_sessions_left() returns bigint
+  language sql
+  security definer -- deletes from a table of Auth
+  set search_path = ''
+as $$
+  select private.for_each('end_sessions_left_of', array(
+    select distinct sessions_left.account_id::text from private.sessions_left
+    where not private.failed_recently('end_sessions_left_of', sessions_left.account_id::text)
+    limit 100
+  ), true)
+$$;
+comment on function private.end_sessions_left is
+  'Job: ends sessions that began while their account was being locked.';
+
 create function private.take_apple_revocations() returns jsonb
   language sql
   security definer -- writes a closed table
@@ -213,7 +248,8 @@ comment on function private.purge_social_tokens is
 
 grant execute on function
   private.take_contact_messages, private.finish_contact_message,
-  private.end_suspensions, private.take_apple_revocations, private.finish_apple_revocation,
+  private.end_suspensions, private.end_sessions_left, private.take_apple_revocations,
+  private.finish_apple_revocation,
   private.purge_codes, private.purge_idempotency_keys, private.purge_known_addresses,
   private.purge_social_tokens
   to backend;

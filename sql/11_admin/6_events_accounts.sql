@@ -6,11 +6,14 @@ create function private.end_sessions() returns trigger
   set search_path = ''
 as $$
 begin
-  -- They are locked by now (private.lock_sessions), but for one that began meanwhile. Where that is
-  -- locked too, it is being ended by somebody who waits for the account.
+  -- They are locked by now (private.lock_sessions), but for one that began meanwhile, and where the
+  -- account is locked by hand. Whoever holds such a one may wait for the account: a job ends it.
   delete from auth.sessions where sessions.id in (
     select own.id from auth.sessions as own where own.user_id = new.id for update skip locked
   );
+  insert into private.sessions_left (session_id, account_id)
+  select sessions.id, new.id from auth.sessions where sessions.user_id = new.id
+  on conflict do nothing;
   return null;
 end
 $$;

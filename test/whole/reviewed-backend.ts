@@ -74,6 +74,7 @@ export const ofBackend: Review[] = [
     'private.take_contact_messages',
     'private.finish_contact_message',
     'private.end_suspensions',
+    'private.end_sessions_left',
     'private.expire_licences',
     'private.expire_listings',
     'private.count_views',

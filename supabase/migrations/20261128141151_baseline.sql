@@ -2543,6 +2543,17 @@ create index announced_passwords_expires_idx on private.announced_passwords (exp
 alter table private.announced_passwords enable row level security;
 create policy "nobody but functions of their owner" on private.announced_passwords using (false);
 
+create table private.sessions_left (
+  session_id uuid primary key,
+  account_id uuid not null references public.accounts (id) on delete cascade
+);
+comment on table private.sessions_left is
+  'Sessions that began in the moment in which their account was locked, and were themselves locked by '
+  'then: nobody has their tokens, or has them for nothing. Cleaned by private.end_sessions_left.';
+create index sessions_left_account_idx on private.sessions_left (account_id);
+alter table private.sessions_left enable row level security;
+create policy "nobody but functions of their owner" on private.sessions_left using (false);
+
 create sequence private.refused_password minvalue 0;
 comment on sequence private.refused_password is
   'Of which account Auth was refused a new password, as private.account_bits: a rollback leaves it.';
@@ -3258,7 +3269,9 @@ create trigger individual_profiles_show_their_name
 --  11. the histories of conversations       last of all but 12, so that readers wait for a moment
 --  12. what triggers take at the commit     the snapshot of the feed
 --
--- An act of an admin by a row (11_admin/2_rules_acts.sql) takes its advisory lock before all of these.
+-- An act of an admin by a row (11_admin/2_rules_acts.sql) takes its advisory lock before all of these, and
+-- is repeated in its own transaction. What is about codes (of one phone or email) takes theirs before all
+-- of these, too, and the rows of codes after the account.
 -- A rate is counted before all of these (01_base/2_rules_rates.sql), by the account that does it; one
 -- of a listing (price_changes) by whoever holds the lock of that listing, pushes from one account to
 -- another with the devices that they go to.
@@ -4478,12 +4491,15 @@ begin
       'detail', jsonb_build_object('fields', jsonb_build_array(
         jsonb_build_object('path', kind, 'code', kind || '_taken')))));
   elsif change.proven_at is null then
+    -- The codes of this value, as whoever begins a change takes them; then the account, and only after
+    -- that the rows of codes, as whoever changes an account does.
+    perform pg_advisory_xact_lock(hashtextextended('code ' || change.value, 0));
+    perform private.lock_session(account_id, session_id);
     verified := private.verify_code(
       'prove', change.value, hmac, address, address_hash, change_id => change.id);
     if verified ? 'error' then
       return verified;
     end if;
-    perform private.lock_session(account_id, session_id);
     update private.contact_changes set proven_at = clock_timestamp()
     where contact_changes.id = change.id;
     if not found then
@@ -6556,6 +6572,41 @@ $$;
 comment on function private.end_suspensions is
   'Job: ends suspensions whose time is over, which shows the listings again.';
 
+create function private.end_sessions_left_of(account_id uuid) returns boolean
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  delete from auth.sessions where sessions.id in (
+    select own.id from auth.sessions as own
+    join private.sessions_left on sessions_left.session_id = own.id
+    where sessions_left.account_id = end_sessions_left_of.account_id
+    for update of own skip locked
+  );
+  delete from private.sessions_left
+  where sessions_left.account_id = end_sessions_left_of.account_id and not exists (
+    select from auth.sessions where sessions.id = sessions_left.session_id
+  );
+  return found;
+end
+$$;
+comment on function private.end_sessions_left_of is
+  'Ends the sessions of one account that a lock has left, but for those that are locked still.';
+
+create function private.end_sessions_left() returns bigint
+  language sql
+  security definer -- deletes from a table of Auth
+  set search_path = ''
+as $$
+  select private.for_each('end_sessions_left_of', array(
+    select distinct sessions_left.account_id::text from private.sessions_left
+    where not private.failed_recently('end_sessions_left_of', sessions_left.account_id::text)
+    limit 100
+  ), true)
+$$;
+comment on function private.end_sessions_left is
+  'Job: ends sessions that began while their account was being locked.';
+
 create function private.take_apple_revocations() returns jsonb
   language sql
   security definer -- writes a closed table
@@ -6732,7 +6783,8 @@ comment on function private.purge_social_tokens is
 
 grant execute on function
   private.take_contact_messages, private.finish_contact_message,
-  private.end_suspensions, private.take_apple_revocations, private.finish_apple_revocation,
+  private.end_suspensions, private.end_sessions_left, private.take_apple_revocations,
+  private.finish_apple_revocation,
   private.purge_codes, private.purge_idempotency_keys, private.purge_known_addresses,
   private.purge_social_tokens
   to backend;
@@ -25931,6 +25983,31 @@ end
 $$;
 comment on function private.do_act is 'Carries out an act, and says what became of it.';
 
+create function private.do_act_again(act public.admin_acts, kind text, target_id uuid) returns text
+  language plpgsql
+  security definer -- as do_act
+  set search_path = ''
+as $$
+declare
+  tries integer := 0;
+begin
+  loop
+    begin
+      return private.do_act(act, kind, target_id);
+    exception
+      when deadlock_detected or serialization_failure then
+        -- Its locks are released with what it did; the facade repeats a request in the same way.
+        tries := tries + 1;
+        if tries = 5 then
+          raise;
+        end if;
+    end;
+  end loop;
+end
+$$;
+comment on function private.do_act_again is
+  'Carries out an act, and once more where Postgres undid it for the sake of another transaction.';
+
 create function private.account_of_target(kind text, target_id uuid) returns uuid
   language plpgsql
   stable
@@ -26014,7 +26091,7 @@ begin
   new.created_at := clock_timestamp();
   new.account_id := private.account_of_target(kind.target, fits[1]);
   perform set_config('audit.act', new.id::text, true);
-  new.result := private.do_act(new, kind.target, fits[1]);
+  new.result := private.do_act_again(new, kind.target, fits[1]);
   perform set_config('audit.act', '', true);
   new.value := null; -- a phone or email is kept with its account alone
   new.state := case when exists (
@@ -26661,11 +26738,14 @@ create function private.end_sessions() returns trigger
   set search_path = ''
 as $$
 begin
-  -- They are locked by now (private.lock_sessions), but for one that began meanwhile. Where that is
-  -- locked too, it is being ended by somebody who waits for the account.
+  -- They are locked by now (private.lock_sessions), but for one that began meanwhile, and where the
+  -- account is locked by hand. Whoever holds such a one may wait for the account: a job ends it.
   delete from auth.sessions where sessions.id in (
     select own.id from auth.sessions as own where own.user_id = new.id for update skip locked
   );
+  insert into private.sessions_left (session_id, account_id)
+  select sessions.id, new.id from auth.sessions where sessions.user_id = new.id
+  on conflict do nothing;
   return null;
 end
 $$;
