@@ -49,11 +49,14 @@ testLocally(
     const listings = await Promise.all(Array.from({ length: 60 }, () => insertListing(identityId)))
     const database = await startCountingProxy(defaultSettings().FACADE_DB_URL!)
     const facade = await startFacadeProcess({ FACADE_DB_URL: database.url })
-    const cache = await startSharedCache(`http://127.0.0.1:${facade.port}`)
+    // A hundred requests a second.
+    let asked = 0
+    const cache = await startSharedCache(`http://127.0.0.1:${facade.port}`, () => asked * 10)
     try {
       const paths = walk(listings)
       database.takeMessages()
       for (const path of paths) {
+        asked++
         const answer = await fetch(cache.url + path)
         expect(answer.status, `${path} ${await answer.text()}`).toBe(200)
       }

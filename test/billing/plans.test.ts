@@ -1,7 +1,7 @@
 /** Buying plans, cancelling them, and what jobs do about them. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { database, type Person, projectUrl, secretKey, signUp } from '../support/client.ts'
+import { database, type Person, signUp } from '../support/client.ts'
 import {
   createCharge,
   findPlan,
@@ -9,6 +9,7 @@ import {
   submitSandboxPage,
   walletOf,
 } from '../support/money.ts'
+import { runJobs } from '../support/jobs.ts'
 import { givePlan } from '../support/plans.ts'
 import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 
@@ -18,9 +19,6 @@ const give = (person: Person, amount: number) =>
     amount,
     randomUUID(),
   ])
-
-const runJobs = () =>
-  fetch(`${projectUrl}/functions/v1/jobs`, { method: 'POST', headers: { apikey: secretKey } })
 
 const current = async (person: Person) => (await person.get('/plans/current')).body
 

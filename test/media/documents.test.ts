@@ -337,7 +337,7 @@ describe('MED-27 a document goes', () => {
     await runTheirTime('kept_until')
     await runJobs()
     expect(await listOf()).toEqual([])
-    expect(await storedFiles(company)).toEqual([])
+    await expect.poll(() => storedFiles(company)).toEqual([])
     expect(await daysLeft()).toEqual([])
   })
 
@@ -350,7 +350,7 @@ describe('MED-27 a document goes', () => {
     const { rows } = await database().query('select name from public.documents where id = $1', [id])
     expect(rows.map(({ name }) => name).join('')).toBe('')
     await runJobs()
-    expect(await storedFiles(company)).toEqual([])
+    await expect.poll(() => storedFiles(company)).toEqual([])
   })
 
   test('when its company is closed or its account deleted', async () => {
@@ -371,7 +371,7 @@ describe('MED-27 a document goes', () => {
       )
       expect(rows).toEqual([])
       await runJobs()
-      expect(await storedFiles(company)).toEqual([])
+      await expect.poll(() => storedFiles(company)).toEqual([])
       company = await insertWaitingCompany(owner.id).catch(() => company)
     }
   })
@@ -390,7 +390,7 @@ describe('MED-27 a document goes', () => {
     expect(await listOf()).toEqual([])
     await database().query('update private.uploads set due_at = now() where id = $1', [upload.id])
     await runJobs()
-    expect(await storedFiles(company)).toEqual([])
+    await expect.poll(() => storedFiles(company)).toEqual([])
   })
 
   test('is in the export of its owner, without its content', async () => {

@@ -275,7 +275,7 @@ test('CRASH-10 leftovers of uploads and unused files are removed', async () => {
     [first, first.split('/')[2]],
   )
   await runJobs()
-  expect(await storedFiles(owner.identityId)).toEqual([second])
+  await expect.poll(() => storedFiles(owner.identityId)).toEqual([second])
 
   // An abandoned flow.
   await database().query(
@@ -283,7 +283,7 @@ test('CRASH-10 leftovers of uploads and unused files are removed', async () => {
     [owner.id],
   )
   await runJobs()
-  expect(await storedFiles(owner.identityId)).toEqual([])
+  await expect.poll(() => storedFiles(owner.identityId)).toEqual([])
   const { uploadSessionId } = body
   expect((await createDraft(owner, { uploadSessionId })).media).toEqual([])
 })

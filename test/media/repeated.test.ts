@@ -33,7 +33,7 @@ describe('MED-07 PR-28 pictures sent once more get their first answer', () => {
       expect(await uploadPictures(owner, shades(1, 400), to)).toMatchObject(full)
     }
     await runJobs()
-    expect(await storedFiles(owner.identityId)).toHaveLength(20)
+    await expect.poll(() => storedFiles(owner.identityId)).toHaveLength(20)
   })
 
   test('with those that did not fit named again', async () => {
@@ -90,7 +90,7 @@ describe('MED-07 PR-28 pictures sent once more get their first answer', () => {
     const first = await uploadAvatar(owner, face)
     expect(await uploadAvatar(owner, face)).toMatchObject({ status: 201, body: first.body })
     await runJobs()
-    expect(await storedFiles(owner.identityId)).toHaveLength(1)
+    await expect.poll(() => storedFiles(owner.identityId)).toHaveLength(1)
     const other = await uploadAvatar(owner, jpeg({ ...small, shade: 6 }))
     expect(other.body.mediaId).not.toBe(first.body.mediaId)
   })

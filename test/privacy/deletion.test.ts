@@ -145,8 +145,8 @@ async function expectGone({ person, friend, listing, conversation, said, needles
 
   await runJobs()
   await runJobs()
-  expect(await storedFiles(person.identityId)).toEqual([])
-  expect(await tablesWith(needles)).toEqual([])
+  await expect.poll(() => storedFiles(person.identityId)).toEqual([])
+  await expect.poll(() => tablesWith(needles)).toEqual([])
   const { rows } = await database().query(
     `select accounts.status, count(*) filter (where identities.status = 'closed')::int as closed,
        count(*)::int as all

@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { guest, type Person, type Reply, signUp } from '../support/client.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
 import { publishListing } from '../support/listings.ts'
+import { waitFor } from '../support/wait.ts'
 import { uniqueWord } from './results.ts'
 import { spread } from './vocabulary.ts'
 
@@ -13,13 +14,12 @@ beforeEach(async () => {
 })
 
 /** A machine that does much else may not count in time: then it is asked again. */
-async function known(ask: () => Promise<Reply>) {
-  for (;;) {
+const known = (ask: () => Promise<Reply>) =>
+  waitFor('a count', async () => {
     const { status, body } = await ask()
     if (status !== 200 || body.count !== null) return body
     expect(body).toEqual({ count: null, capped: true })
-  }
-}
+  })
 const count = (body: Record<string, unknown>) =>
   known(() => guest.post('/search/count', { strategy: 'standard', ...body }))
 const quick = (query: Record<string, string>) =>

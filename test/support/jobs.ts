@@ -1,7 +1,33 @@
 /** Scheduled work, run now instead of by the clock. */
 import { database, projectUrl, secretKey } from './client.ts'
+import { waitUntil } from './wait.ts'
 
-/** Runs all jobs, as the scheduler does; gives what each of them did. */
+/**
+ * Waits for whoever is in the middle of something in the database at this moment, such as the stack's own
+ * clock: jobs pass by what another run has in its hands.
+ */
+async function untilOthersAreDone(query: string) {
+  const running = async () => {
+    const { rows } = await database().query(
+      `select pid || ' ' || xact_start as one from pg_stat_activity
+       where pid <> pg_backend_pid() and state <> 'idle' and query like $1`,
+      [`%${query}%`],
+    )
+    return rows.map(({ one }) => one)
+  }
+  const before = await running()
+  if (!before.length) return false
+  await waitUntil(`${query} of others is over`, async () => {
+    const now = await running()
+    return !before.some((one) => now.includes(one))
+  })
+  return true
+}
+
+/**
+ * Runs all jobs, as the scheduler does; gives what each of them did. What takes more than the database (files
+ * at Storage, pushes, providers) another run may have taken up, and be at: what it does is waited for.
+ */
 export async function runJobs(
   path: 'jobs' | 'jobs/often' = 'jobs',
 ): Promise<Record<string, { done?: number; error?: string }>> {
@@ -9,7 +35,9 @@ export async function runJobs(
     method: 'POST',
     headers: { apikey: secretKey },
   })
-  return await response.json()
+  const outcomes = await response.json()
+  await untilOthersAreDone('backend')
+  return outcomes
 }
 
 /**
@@ -35,10 +63,12 @@ export async function runJobsOf(
   }
 }
 
-/** Runs one job, which does one thing in each call, until it finds nothing to do. */
+/** Runs one job until it finds nothing to do, and nobody else is at it. */
 export async function drain(name: string) {
-  for (;;) {
-    const { rows } = await database().query(`select private.${name}() as done`)
-    if (!Number(rows[0].done)) return
-  }
+  do {
+    for (let done = 1; done;) {
+      const { rows } = await database().query(`select private.${name}() as done`)
+      done = Number(rows[0].done)
+    }
+  } while (await untilOthersAreDone(`private.${name}(`))
 }
