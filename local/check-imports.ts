@@ -1,4 +1,5 @@
-// Imports run one way, types included, and no file or area reaches itself by them.
+// Imports run one way, types included, and no file or area reaches itself by them. Tests wait by
+// test/support/wait.ts.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { root } from './config/settings.ts'
@@ -106,6 +107,26 @@ for (const [file, targets] of imports) {
 }
 faults.push(...circlesIn(imports).map((circle) => `circle: ${circle}`))
 faults.push(...circlesIn(areas).map((circle) => `circle of areas: ${circle}`))
+
+/** Files of tests that let time pass by themselves, and why. */
+const ownSleep: Record<string, string> = {
+  'test/support/wait.ts': 'what the others do it by',
+  'test/suite/repetitions.ts': 'a pause between tries of a registry, outside any test',
+  'test/client/first-day.ts': 'a program of strangers, who have the package of the client alone',
+  'test/client/first-day-on-server.ts': 'the same',
+  'local/functions/workers.test.ts': 'in the text of an edge function',
+}
+
+const testFiles = ['test', 'local'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((file) => `${folder}/${file.replaceAll('\\', '/')}`)
+).filter((file) => file.endsWith('.ts') && (file.startsWith('test/') || isTest(file)))
+for (const file of testFiles) {
+  if (Object.hasOwn(ownSleep, file)) continue
+  if (/timers\/promises|\bsetTimeout\(/.test(readFileSync(join(root, file), 'utf8'))) {
+    faults.push(`sleeps by itself, and not by test/support/wait.ts: ${file}`)
+  }
+}
 
 for (const fault of faults) console.log(fault)
 process.exitCode = faults.length ? 1 : 0
