@@ -121,6 +121,10 @@ export const closedTables: Record<string, Table> = {
     `insert into private.session_places (session_id)
      select id from auth.sessions where user_id = :account on conflict do nothing`,
   ),
+  'private.sessions_left': closed(
+    'account_id',
+    `insert into private.sessions_left (session_id, account_id) values (gen_random_uuid(), :account)`,
+  ),
   'private.push_outbox': closed(
     'account_id',
     `with device as (

@@ -6583,10 +6583,6 @@ begin
     where sessions_left.account_id = end_sessions_left_of.account_id
     for update of own skip locked
   );
-  delete from private.sessions_left
-  where sessions_left.account_id = end_sessions_left_of.account_id and not exists (
-    select from auth.sessions where sessions.id = sessions_left.session_id
-  );
   return found;
 end
 $$;
@@ -6594,15 +6590,19 @@ comment on function private.end_sessions_left_of is
   'Ends the sessions of one account that a lock has left, but for those that are locked still.';
 
 create function private.end_sessions_left() returns bigint
-  language sql
-  security definer -- deletes from a table of Auth
+  language plpgsql
+  security definer -- deletes from a table of Auth, and from a closed one
   set search_path = ''
 as $$
-  select private.for_each('end_sessions_left_of', array(
+begin
+  delete from private.sessions_left
+  where not exists (select from auth.sessions where sessions.id = sessions_left.session_id);
+  return private.for_each('end_sessions_left_of', array(
     select distinct sessions_left.account_id::text from private.sessions_left
     where not private.failed_recently('end_sessions_left_of', sessions_left.account_id::text)
     limit 100
-  ), true)
+  ), true);
+end
 $$;
 comment on function private.end_sessions_left is
   'Job: ends sessions that began while their account was being locked.';
