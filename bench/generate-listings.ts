@@ -103,12 +103,12 @@ async function dropIndexes(client: pg.Client): Promise<string[]> {
 
 const owners = `
   insert into auth.users (
-    id, instance_id, aud, role, email, raw_app_meta_data, raw_user_meta_data, created_at, updated_at,
+    id, instance_id, aud, role, phone, raw_app_meta_data, raw_user_meta_data, created_at, updated_at,
     encrypted_password
   )
   select
     gen_random_uuid(), '00000000-0000-0000-0000-000000000000', 'authenticated', 'authenticated',
-    'owner' || n || '@example.com', '{}', jsonb_build_object('full_name',
+    '9655' || lpad(n::text, 7, '0'), '{}', jsonb_build_object('full_name',
       (array['أحمد', 'فهد', 'سالم', 'نورة', 'مريم', 'دلال', 'بدر', 'عبدالله'])[1 + n % 8] || ' ' ||
       (array['العنزي', 'المطيري', 'الرشيدي', 'العجمي', 'الكندري', 'الشمري'])[1 + n % 6]),
     now(), now(), ''
@@ -119,7 +119,7 @@ const organisations = `
   with chosen as (
     select
       accounts.id as account_id,
-      row_number() over (order by accounts.email) as n
+      row_number() over (order by accounts.phone) as n
     from public.accounts
   ), made as (
     insert into public.identities (account_id, type, status, display_name)

@@ -54,6 +54,8 @@ values
   ('account_status', 'banned', 'محظور', 'Banned', 3),
   ('account_status', 'deleted', 'محذوف', 'Deleted', 4),
   ('account_status', 'awaiting_otp', 'بانتظار الرمز', 'Awaiting a code', 5),
+  ('who_may_write', 'everyone', 'الجميع', 'Everyone', 1),
+  ('who_may_write', 'proven', 'الحسابات المؤكدة فقط', 'Confirmed accounts only', 2),
   ('language', 'ar', 'العربية', 'Arabic', 1),
   ('language', 'en', 'الإنجليزية', 'English', 2),
   ('sign_in_provider', 'apple', 'أبل', 'Apple', 1),

@@ -258,6 +258,19 @@ on conflict (id) do update set
   lat = excluded.lat, lng = excluded.lng, approximate = excluded.approximate,
   alias_ar = excluded.alias_ar, position = excluded.position;
 
+-- How far each area reaches from its centroid, with room for what lies at its edge.
+update public.areas set reach_km = known.km
+from (values
+  ('kuwait-city', 6), ('dasma', 4), ('shamiya', 4), ('hawalli', 5), ('salmiya', 6),
+  ('rumaithiya', 5), ('bayan', 5), ('salwa', 5), ('farwaniya', 6), ('rabiya', 4),
+  ('sabah-al-salem', 7), ('masayel', 5), ('fnaitees', 5), ('abu-ftaira', 5), ('abu-al-hasaniya', 5),
+  ('ahmadi', 12), ('fahaheel', 7), ('mangaf', 6), ('mahboula', 6), ('fintas', 6),
+  ('riqqa', 5), ('sabah-al-ahmad', 15), ('sabah-al-ahmad-sea', 15), ('wafra', 30), ('wafra-residential', 10),
+  ('jahra', 15), ('mutlaa', 25)
+) as known (id, km)
+where areas.id = known.id and areas.lat is not null and not areas.approximate
+  and 'reach_km' <> all (areas.edited) and areas.reach_km is distinct from known.km;
+
 -- By now everything that has to be there is.
 delete from private.needed_rows;
 insert into private.needed_rows (table_name, name)

@@ -17,6 +17,8 @@ type Details = {
   otp_invalid: { attemptsLeft?: number }
   property_state_conflict: { from: string; allowed: string[] }
   quota_exceeded: { limit: number; used: number }
+  location_outside_area: { areaId: string }
+  drafts_full: { limit: number; used: number }
 }
 
 export type FieldError = { path: string; code: string; message: string }

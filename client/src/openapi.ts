@@ -74,6 +74,7 @@ export type ServerCode =
   | 'not_participant'
   | 'blocked'
   | 'account_unproven'
+  | 'recipient_proven_only'
   | 'review_not_eligible'
   | 'property_not_found'
   | 'terms_not_accepted'
@@ -107,6 +108,8 @@ export type ServerCode =
   | 'plan_audience_mismatch'
   | 'licence_in_use'
   | 'identities_full'
+  | 'blocks_full'
+  | 'drafts_full'
   | 'topups_full'
   | 'awaiting_answer'
   | 'review_exists'
@@ -135,6 +138,7 @@ export type ServerCode =
   | 'range_invalid'
   | 'bbox_invalid'
   | 'cursor_invalid'
+  | 'location_outside_area'
   | 'area_invalid'
   | 'licence_expired'
   | 'file_missing'
@@ -289,11 +293,11 @@ export interface DeclaredCodes {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/blocks/{identityId}': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'blocks_full' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
     delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/conversations': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'account_unproven' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'awaiting_answer' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'account_unproven' | 'recipient_proven_only' | 'identity_not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'awaiting_answer' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/conversations/{id}': {
@@ -302,7 +306,7 @@ export interface DeclaredCodes {
   }
   '/conversations/{id}/messages': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'conversation_not_found' | 'not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'awaiting_answer' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'recipient_proven_only' | 'conversation_not_found' | 'not_found' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'awaiting_answer' | 'body_too_large' | 'content_type_unsupported' | 'message_empty' | 'validation_failed' | 'message_too_long' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/conversations/{id}/read': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'conversation_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -501,14 +505,14 @@ export interface DeclaredCodes {
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'field_not_for_type' | 'area_invalid' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'quota_exceeded' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'account_unproven' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'drafts_full' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'field_not_for_type' | 'area_invalid' | 'location_outside_area' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/mine': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}': {
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'property_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'version_conflict' | 'type_immutable' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'field_not_for_type' | 'area_invalid' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'version_conflict' | 'type_immutable' | 'body_too_large' | 'content_type_unsupported' | 'price_required' | 'contact_missing' | 'field_not_for_type' | 'area_invalid' | 'location_outside_area' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
     delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/price-history': {
@@ -518,7 +522,7 @@ export interface DeclaredCodes {
     get: 'token_invalid' | 'account_suspended' | 'account_banned' | 'property_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/contact': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'account_unproven' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'terms_not_accepted' | 'blocked' | 'account_unproven' | 'recipient_proven_only' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/auction': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'field_not_for_type' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -540,7 +544,7 @@ export interface DeclaredCodes {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/restore': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'drafts_full' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/properties/{id}/mark-sold': {
     post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_not_usable' | 'property_not_found' | 'upload_timeout' | 'identity_changed' | 'property_state_conflict' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -1418,7 +1422,7 @@ export interface paths {
         put?: never;
         /**
          * Block an identity: neither can write to the other
-         * @description Neither can write to the other any more, and the other no longer sees when I am there or typing. What the identity lists is left out of my searches, feed, map and similar listings. They are not told. Can be repeated.
+         * @description Neither can write to the other any more, and the other no longer sees when I am there or typing. What the identity lists is left out of my searches, feed, map and similar listings. They are not told. Can be repeated. At most 500.
          */
         post: operations["block_identity"];
         /**
@@ -2886,7 +2890,7 @@ export interface paths {
          * Create a listing, as a draft or published at once
          * @description Acts as the active identity, which has to be `active`.
          *
-         *     A draft needs `type` alone. Publishing needs `type`, `kind`, `areaId`, `titleAr`, a `price` for SALE and RENT, `landAreaM2` or `builtAreaM2`, and for EXCHANGE `descriptionAr` or something wanted; a way to reach the owner (422 `contact_missing` with the `kinds` that have no number, where `allowChat` is off); and room in the plan (402 `quota_exceeded` with `limit` and `used`). Where administrators review listings it is `pending_review` first. At most 300 an hour.
+         *     A draft needs `type` alone. Publishing needs `type`, `kind`, `areaId`, `titleAr`, a `price` for SALE and RENT, `landAreaM2` or `builtAreaM2`, and for EXCHANGE `descriptionAr` or something wanted; a way to reach the owner (422 `contact_missing` with the `kinds` that have no number, where `allowChat` is off); and room in the plan (402 `quota_exceeded` with `limit` and `used`). Where administrators review listings it is `pending_review` first. At most 300 an hour, and 50 drafts, or twice as many as the plan shows (409 `drafts_full` with `limit` and `used`).
          */
         post: operations["create_property"];
         delete?: never;
@@ -3340,6 +3344,8 @@ export interface components {
                 actual?: string;
                 /** @description What would have been taken. */
                 allowed?: string[];
+                /** @description location_outside_area: the area that the pin lies outside of. */
+                areaId?: string;
                 /** @description otp_invalid: how many tries the code has left. */
                 attemptsLeft?: number;
                 /**
@@ -3355,7 +3361,7 @@ export interface components {
                 from?: string;
                 /** @description contact_missing: the ways of contact that have no number. */
                 kinds?: string[];
-                /** @description quota_exceeded: what the plan allows. */
+                /** @description quota_exceeded, drafts_full, blocks_full: how many there may be. */
                 limit?: number;
                 /** @description file_too_large: the limit, in MiB. */
                 max?: number;
@@ -3375,7 +3381,7 @@ export interface components {
                 until?: string | null;
                 /** @description terms_not_accepted: where the terms are read. */
                 url?: string;
-                /** @description quota_exceeded: how much of it is taken. */
+                /** @description quota_exceeded, drafts_full, blocks_full: how much of it is taken. */
                 used?: number;
                 /** @description terms_not_accepted, terms_outdated: the terms as they are now. */
                 version?: string;
@@ -7105,7 +7111,7 @@ export interface components {
             };
             /** @description Pushes are held back until they end, except security_login, security_password and security_provider. */
             quietHours: components["schemas"]["SettingsQuietHours"] | null;
-            /** @description What others see of me. */
+            /** @description What others see of me, and who may write to me. */
             privacy: {
                 /** @description Whether `POST /properties/{id}/contact` gives my phone to whoever asks. */
                 showPhone: boolean;
@@ -7113,6 +7119,11 @@ export interface components {
                 readReceipts: boolean;
                 /** @description For apps: whether others may see when I was last there. The service shows it to nobody. */
                 showLastSeen: boolean;
+                /**
+                 * @description Who opens a conversation with me, and writes where I never wrote: everyone, or those with a proven phone or email.
+                 * @enum {string}
+                 */
+                whoMayWrite: "everyone" | "proven";
             };
             /** @description Whether the service may send advertising. */
             marketingConsent: boolean;
@@ -8252,7 +8263,7 @@ export interface components {
             };
             /** @description Pushes are held back until they end, except security_login, security_password and security_provider. */
             quietHours?: components["schemas"]["UpdateSettingsBodyQuietHours"] | null;
-            /** @description What others see of me. */
+            /** @description What others see of me, and who may write to me. */
             privacy?: {
                 /** @description Whether `POST /properties/{id}/contact` gives my phone to whoever asks. */
                 showPhone?: boolean;
@@ -8260,6 +8271,11 @@ export interface components {
                 readReceipts?: boolean;
                 /** @description For apps: whether others may see when I was last there. The service shows it to nobody. */
                 showLastSeen?: boolean;
+                /**
+                 * @description Who opens a conversation with me, and writes where I never wrote: everyone, or those with a proven phone or email.
+                 * @enum {string}
+                 */
+                whoMayWrite?: "everyone" | "proven";
             };
             /** @description Whether the service may send advertising. */
             marketingConsent?: boolean;

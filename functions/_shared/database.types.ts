@@ -357,14 +357,14 @@ export type Database = {
           Tables: {
             "account_settings": {
                   Row: {
-                    "account_id": string,"marketing_consent": boolean,"notifications": NonNullable<Json>,"quiet_from": string | null,"quiet_to": string | null,"read_receipts": boolean,"show_last_seen": boolean,"show_phone": boolean,"updated_at": string
+                    "account_id": string,"marketing_consent": boolean,"notifications": NonNullable<Json>,"quiet_from": string | null,"quiet_to": string | null,"read_receipts": boolean,"show_last_seen": boolean,"show_phone": boolean,"updated_at": string,"who_may_write": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "account_id": string,"marketing_consent"?: boolean,"notifications"?: NonNullable<Json>,"quiet_from"?: string | null,"quiet_to"?: string | null,"read_receipts"?: boolean,"show_last_seen"?: boolean,"show_phone"?: boolean,"updated_at"?: string
+                    "account_id": string,"marketing_consent"?: boolean,"notifications"?: NonNullable<Json>,"quiet_from"?: string | null,"quiet_to"?: string | null,"read_receipts"?: boolean,"show_last_seen"?: boolean,"show_phone"?: boolean,"updated_at"?: string,"who_may_write"?: string
                   }
                   Update: {
-                    "account_id"?: string,"marketing_consent"?: boolean,"notifications"?: NonNullable<Json>,"quiet_from"?: string | null,"quiet_to"?: string | null,"read_receipts"?: boolean,"show_last_seen"?: boolean,"show_phone"?: boolean,"updated_at"?: string
+                    "account_id"?: string,"marketing_consent"?: boolean,"notifications"?: NonNullable<Json>,"quiet_from"?: string | null,"quiet_to"?: string | null,"read_receipts"?: boolean,"show_last_seen"?: boolean,"show_phone"?: boolean,"updated_at"?: string,"who_may_write"?: string
                   }
                   Relationships: [
                     {
@@ -475,14 +475,14 @@ isOneToOne: true
                   ]
                 },"areas": {
                   Row: {
-                    "alias_ar": string | null,"approximate": boolean,"edited": (string)[],"governorate_id": string,"id": string,"lat": number | null,"lng": number | null,"name_ar": string,"name_en": string,"position": number
+                    "alias_ar": string | null,"approximate": boolean,"edited": (string)[],"governorate_id": string,"id": string,"lat": number | null,"lng": number | null,"name_ar": string,"name_en": string,"position": number,"reach_km": number | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "alias_ar"?: string | null,"approximate": boolean,"edited"?: (string)[],"governorate_id": string,"id": string,"lat"?: number | null,"lng"?: number | null,"name_ar": string,"name_en": string,"position": number
+                    "alias_ar"?: string | null,"approximate": boolean,"edited"?: (string)[],"governorate_id": string,"id": string,"lat"?: number | null,"lng"?: number | null,"name_ar": string,"name_en": string,"position": number,"reach_km"?: number | null
                   }
                   Update: {
-                    "alias_ar"?: string | null,"approximate"?: boolean,"edited"?: (string)[],"governorate_id"?: string,"id"?: string,"lat"?: number | null,"lng"?: number | null,"name_ar"?: string,"name_en"?: string,"position"?: number
+                    "alias_ar"?: string | null,"approximate"?: boolean,"edited"?: (string)[],"governorate_id"?: string,"id"?: string,"lat"?: number | null,"lng"?: number | null,"name_ar"?: string,"name_en"?: string,"position"?: number,"reach_km"?: number | null
                   }
                   Relationships: [
                     {

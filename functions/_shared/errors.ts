@@ -53,6 +53,11 @@ export const errors = {
     'يرجى تأكيد رقم هاتفك أو بريدك الإلكتروني أولاً',
     'Please confirm your phone number or email first',
   ],
+  recipient_proven_only: [
+    403,
+    'يستقبل هذا المستخدم الرسائل من الحسابات المؤكدة فقط',
+    'This user accepts messages from confirmed accounts only',
+  ],
   review_not_eligible: [
     403,
     'يمكنك التقييم بعد التواصل مع المعلن فقط',
@@ -150,6 +155,16 @@ export const errors = {
     'وصلت إلى الحد الأقصى للطلبات التي تنتظر التوثيق',
     'You have reached the limit of requests awaiting verification',
   ],
+  blocks_full: [
+    409,
+    'وصلت إلى الحد الأقصى لعدد المحظورين',
+    'You have reached the limit of people you can block',
+  ],
+  drafts_full: [
+    409,
+    'وصلت إلى الحد الأقصى للمسودات',
+    'You have reached the limit of drafts',
+  ],
   topups_full: [
     409,
     'لديك فواتير شحن لم تُدفع بعد، ادفع إحداها أو انتظر انتهاء صلاحيتها',
@@ -230,6 +245,11 @@ export const errors = {
   ],
   bbox_invalid: [422, 'نطاق الخريطة غير صالح', 'Invalid map bounds'],
   cursor_invalid: [422, 'مؤشر الصفحة غير صالح', 'Invalid page cursor'],
+  location_outside_area: [
+    422,
+    'الموقع المحدد خارج المنطقة المختارة',
+    'The chosen location is outside the chosen area',
+  ],
   area_invalid: [
     422,
     'المنطقة لا تتبع المحافظة المختارة',

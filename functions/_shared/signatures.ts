@@ -340,6 +340,7 @@ export const backendSignatures = {
   due_payments: {},
   due_refunds: {},
   end_sessions_left: {},
+  end_surplus_sessions: {},
   end_suspensions: {},
   expect_identity: { identity_id: 'uuid' },
   expire_invoices: {},

@@ -28,6 +28,7 @@ const sqlJobs: BackendFunction[] = [
   'give_up_unreachable_accounts',
   'end_suspensions',
   'end_sessions_left',
+  'end_surplus_sessions',
   'expire_licences',
   'expire_invoices',
   'expire_listings',

@@ -18,6 +18,7 @@ const guides = {
   'deploy.html': ['Deploy', 'docs/deploy.md'],
   'admin.html': ['Admin', 'docs/admin.md'],
   'lost-access.html': ['Lost access', 'docs/lost-access.md'],
+  'growth.html': ['Growth', 'docs/growth.md'],
   'scale.html': ['Scale', 'docs/scale.md'],
   'speed.html': ['Speed', 'docs/speed.md'],
   'settings.html': ['Settings', 'docs/settings.md'],

@@ -46,6 +46,10 @@ create table public.areas (
   lng double precision,
   constraint areas_centroid_is_whole check (num_nulls(lat, lng) in (0, 2)),
   approximate boolean not null,
+  reach_km double precision,
+  constraint areas_reach_is_from_a_known_centroid check (
+    reach_km is null or reach_km > 0 and lat is not null and not approximate
+  ),
   position integer not null,
   edited text[] not null default '{}',
   constraint areas_governorate_key unique (governorate_id, id)
@@ -56,6 +60,9 @@ comment on column public.areas.lat is 'Centroid, degrees north; null where none 
 comment on column public.areas.lng is 'Centroid, degrees east; null where none is known.';
 comment on column public.areas.approximate is
   'The centroid is a fall-back for the map, not sourced.';
+comment on column public.areas.reach_km is
+  'How far from its centroid a listing of the area may lie; null where nothing is asked, as where the '
+  'centroid is missing or approximate.';
 comment on column public.areas.edited is
   'Columns that an admin has changed: a release leaves them as they are.';
 

@@ -179,6 +179,8 @@ create table public.account_settings (
   show_phone boolean not null default true,
   read_receipts boolean not null default true,
   show_last_seen boolean not null default true,
+  who_may_write text not null default 'everyone'
+    constraint account_settings_writers_are_known check (who_may_write in ('everyone', 'proven')),
   marketing_consent boolean not null default false,
   updated_at timestamptz not null default now(),
   constraint account_settings_quiet_hours_are_whole check (
@@ -198,6 +200,9 @@ comment on column public.account_settings.read_receipts is
   'The other side of a conversation is shown that messages were read, and shows it: both have to be on.';
 comment on column public.account_settings.show_last_seen is
   'Kept for clients; the service itself never shows when somebody was last seen.';
+comment on column public.account_settings.who_may_write is
+  'Who opens conversations with the account and writes where it never wrote: everyone, or proven, those '
+  'with a proven phone or email.';
 
 alter table public.account_settings enable row level security;
 revoke all on public.account_settings from anon, authenticated;

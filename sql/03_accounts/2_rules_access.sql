@@ -143,6 +143,12 @@ comment on function private.require_terms is
   'First in whatever addresses others: 403 terms_not_accepted with version and url where terms are '
   'required by now and the caller has not accepted them, after what require_account refuses.';
 
+create function private.is_proven(account public.accounts) returns boolean
+  language sql
+  immutable
+  return (is_proven.account).phone is not null or (is_proven.account).email_proven;
+comment on function private.is_proven is 'Whether the owner of an account has proven a phone or email.';
+
 create function private.can_be_proven() returns boolean
   language sql
   stable
@@ -177,7 +183,7 @@ begin
   if exists (
     select from public.accounts
     where accounts.id = private.account_id() and accounts.proof_first
-      and accounts.phone is null and not accounts.email_proven
+      and not private.is_proven(accounts)
   ) and exists (
     select from private.rates where rates.rule = 'proof_first' and rates.max < 1000000
   ) and private.can_be_proven() then

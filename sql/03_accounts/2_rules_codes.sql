@@ -124,7 +124,7 @@ comment on function private.count_sending is
 
 create function private.count_code(
   purpose text, identifier text, requested_by bytea, address text, is_known boolean, sends boolean,
-  sms_per_day integer
+  sms_per_day integer, for_another boolean default false
 ) returns jsonb
   language plpgsql
   security definer -- counts in a closed table
@@ -148,8 +148,10 @@ begin
     counted := private.count_hits(
       array['code_address',
         case when purpose = 'reset' or not sends then 'code_unsent_address' end,
+        case when for_another then 'code_another_hour' end,
+        case when for_another then 'code_another_day' end,
         'code_unknown_hour', 'code_unknown_day', 'code_unknown_all_hour', 'code_unknown_all_day'],
-      array[subject, address, pair, pair, identifier, identifier]);
+      array[subject, address, identifier, identifier, pair, pair, identifier, identifier]);
   end if;
   if counted.refused is not null then
     return jsonb_build_object('error', jsonb_build_object(
@@ -176,4 +178,5 @@ $$;
 comment on function private.count_code is
   'Counts one code that is requested, and where there is somebody to send it to one that is sent; '
   'else {error}, counting nothing, when it is too soon or the address, the phone or email, or the '
-  'service is at its rate. {alarm}: the service sends four fifths of what it may.';
+  'service is at its rate. for_another: an account asks that does not have the phone or email, so that '
+  'half of its codes stay for whoever registers or resets with it. {alarm}: the service sends four fifths of what it may.';

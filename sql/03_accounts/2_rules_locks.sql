@@ -13,7 +13,8 @@
 --                                            what it answers with 500 or 409 is asked once more
 --   2. accounts, then what only they change: identities, profiles, settings, uploads
 --   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, a
---                                            favorite, a device, conversations opened
+--                                            favorite, a device, conversations opened, blocks, who
+--                                            registers at an address
 --   4. invoices, payments, refunds, wallets
 --   5. reports
 --   6. conversations, then their participants and messages
@@ -22,7 +23,7 @@
 --   9. organisations                         the pages, with their counters
 --  10. notification_events, notifications, devices, push_outbox
 --  11. the histories of conversations       last of all but 12, so that readers wait for a moment
---  12. what triggers take at the commit     the snapshot of the feed
+--  12. what triggers take at the commit     an account's last place in the feed, then its snapshot
 --
 -- An act of an admin by a row (11_admin/2_rules_acts.sql) takes its advisory lock before all of these, and
 -- is repeated in its own transaction. What is about codes (of one phone or email) takes theirs before all

@@ -92,7 +92,10 @@ as $$
     full join (values ('from'), ('to')) as expected (key) on expected.key = given.key
     union all
     select 'privacy.' || given.key, given.value,
-      case when given.key in ('showPhone', 'readReceipts', 'showLastSeen') then 'boolean' end
+      case
+        when given.key in ('showPhone', 'readReceipts', 'showLastSeen') then 'boolean'
+        when given.key = 'whoMayWrite' then 'writers'
+      end
     from jsonb_each(
       case jsonb_typeof(fields -> 'privacy') when 'object' then fields -> 'privacy'
         else '{}' end) as given
@@ -124,6 +127,7 @@ as $$
   where case leaves.must_be
       when 'language' then leaves.value in ('"ar"', '"en"')
       when 'boolean' then jsonb_typeof(leaves.value) = 'boolean'
+      when 'writers' then leaves.value in ('"everyone"', '"proven"')
       when 'object' then jsonb_typeof(leaves.value) = 'object'
       when 'hours or null' then jsonb_typeof(leaves.value) in ('object', 'null')
       when 'time' then jsonb_typeof(leaves.value) = 'string'

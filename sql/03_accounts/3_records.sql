@@ -141,7 +141,8 @@ begin
     'privacy', json_build_object(
       'showPhone', coalesce(chosen.show_phone, true),
       'readReceipts', coalesce(chosen.read_receipts, true),
-      'showLastSeen', coalesce(chosen.show_last_seen, true)
+      'showLastSeen', coalesce(chosen.show_last_seen, true),
+      'whoMayWrite', coalesce(chosen.who_may_write, 'everyone')
     ),
     'marketingConsent', coalesce(chosen.marketing_consent, false)
   );

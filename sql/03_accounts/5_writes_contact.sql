@@ -100,7 +100,8 @@ begin
     end if;
   end if;
   answer := answer
-    || private.count_code('prove', value, requester, address, false, true, sms_per_day);
+    || private.count_code('prove', value, requester, address, false, true, sms_per_day,
+      private.account_with(value) is distinct from account_id);
   if answer ? 'error' then
     return answer;
   end if;

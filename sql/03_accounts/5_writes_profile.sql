@@ -88,6 +88,7 @@ begin
       show_phone = coalesce((fields #>> '{privacy,showPhone}')::boolean, show_phone),
       read_receipts = coalesce((fields #>> '{privacy,readReceipts}')::boolean, read_receipts),
       show_last_seen = coalesce((fields #>> '{privacy,showLastSeen}')::boolean, show_last_seen),
+      who_may_write = coalesce(fields #>> '{privacy,whoMayWrite}', who_may_write),
       marketing_consent = coalesce((fields ->> 'marketingConsent')::boolean, marketing_consent),
       updated_at = now()
   where account_settings.account_id = caller_id;

@@ -72,6 +72,59 @@ $$;
 comment on function private.end_sessions_left is
   'Job: ends sessions that began while their account was being locked.';
 
+create function private.end_surplus_sessions_of(account_id uuid) returns boolean
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  surplus uuid[] := array(
+    select sessions.id from auth.sessions
+    where sessions.user_id = end_surplus_sessions_of.account_id
+    order by coalesce(sessions.refreshed_at, sessions.created_at at time zone 'UTC') desc, sessions.id
+    offset (select rates.max from private.rates where rates.rule = 'sessions')
+  );
+begin
+  -- Before the account, as signing out and refreshing lock them. One that is being used stays.
+  surplus := array(
+    select sessions.id from auth.sessions where sessions.id = any (surplus)
+    order by sessions.ctid
+    for update skip locked
+  );
+  perform private.lock_account_exclusively(account_id);
+  delete from auth.sessions where sessions.id = any (surplus);
+  return found;
+end
+$$;
+comment on function private.end_surplus_sessions_of is
+  'Ends the least recently used sessions of an account that has more than it may.';
+
+create function private.end_surplus_sessions() returns bigint
+  language sql
+  security definer -- ends sessions
+  set search_path = ''
+as $$
+  -- Only who has just signed in can have one too many. One more than there may be is enough to know.
+  select private.for_each('end_surplus_sessions_of', array(
+    select individual_profiles.account_id::text
+    from private.rates
+    join public.individual_profiles
+      on individual_profiles.last_sign_in_at > now() - interval '1 hour'
+    where rates.rule = 'sessions' and rates.max < 1000000
+      and rates.max < (
+        select count(*)
+        from (
+          select from auth.sessions where sessions.user_id = individual_profiles.account_id
+          limit rates.max + 1
+        ) as open
+      )
+      and not private.failed_recently(
+        'end_surplus_sessions_of', individual_profiles.account_id::text)
+    limit 100
+  ), true)
+$$;
+comment on function private.end_surplus_sessions is
+  'Job: ends the least recently used sessions of whoever has signed in and has more than 100.';
+
 create function private.take_apple_revocations() returns jsonb
   language sql
   security definer -- writes a closed table
@@ -248,8 +301,8 @@ comment on function private.purge_social_tokens is
 
 grant execute on function
   private.take_contact_messages, private.finish_contact_message,
-  private.end_suspensions, private.end_sessions_left, private.take_apple_revocations,
-  private.finish_apple_revocation,
+  private.end_suspensions, private.end_sessions_left, private.end_surplus_sessions,
+  private.take_apple_revocations, private.finish_apple_revocation,
   private.purge_codes, private.purge_idempotency_keys, private.purge_known_addresses,
   private.purge_social_tokens
   to backend;

@@ -123,6 +123,35 @@ $$;
 comment on function private.has_room is
   'Whether the plan allows one more active listing, or one that is counted already.';
 
+create function private.check_drafts(identity_id uuid) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  allowed constant integer := (
+    select greatest(rates.max, 2 * (private.plan_of(identity_id)).active_listings)
+    from private.rates where rates.rule = 'drafts'
+  );
+  used bigint;
+begin
+  -- One that was archived and never published is a draft that was put away.
+  select count(*) into used
+  from (
+    select from public.properties
+    where properties.owner_identity_id = check_drafts.identity_id
+      and (properties.status = 'draft'
+        or properties.status = 'archived' and properties.published_at is null)
+    limit allowed
+  ) as drafts;
+  if used >= allowed then
+    perform private.refuse(409, 'drafts_full', jsonb_build_object('limit', allowed, 'used', used));
+  end if;
+end
+$$;
+comment on function private.check_drafts is
+  '409 drafts_full {limit, used} unless an identity, whose quota is locked, may have one more draft: '
+  'at least twice as many as its plan shows. What the service makes a draft is not asked.';
+
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql
   security definer -- writes listings for whoever ends a plan

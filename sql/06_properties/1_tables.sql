@@ -225,6 +225,8 @@ create index properties_owner_idx
   on public.properties (owner_identity_id, created_at desc, id desc);
 create index properties_owner_listed_idx
   on public.properties (owner_identity_id, published_at desc, id desc) where listed;
+create index properties_drafts_idx on public.properties (owner_identity_id)
+  where status = 'draft' or status = 'archived' and published_at is null;
 create index properties_area_idx on public.properties (governorate_id, area_id);
 create index properties_deleted_idx on public.properties (deleted_at) where status = 'deleted';
 create index properties_expires_idx on public.properties (expires_at) where status = 'active';

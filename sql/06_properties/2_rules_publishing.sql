@@ -48,6 +48,34 @@ comment on function private.check_property is
   'Checks what fields ask of one another, and what publishing asks of them. 422 price_required, '
   'field_not_for_type, area_invalid or validation_failed.';
 
+create function private.check_reach(property public.properties, was public.properties) returns void
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  -- Asked of what its owner changes: one that lies outside already is not held up for it.
+  if (property.area_id, property.lat, property.lng)
+    is not distinct from (was.area_id, was.lat, was.lng) then
+    return;
+  end if;
+  if exists (
+    select from public.areas
+    where areas.id = property.area_id and property.lat is not null and 2 * 6371.0088 * asin(least(1, sqrt(
+        sind((property.lat - areas.lat) / 2) ^ 2
+        + cosd(property.lat) * cosd(areas.lat) * sind((property.lng - areas.lng) / 2) ^ 2
+      ))) > areas.reach_km
+  ) then
+    perform private.refuse(422, 'location_outside_area', jsonb_build_object(
+      'areaId', property.area_id, 'fields', jsonb_build_array(jsonb_build_object(
+        'path', 'location', 'code', 'location_outside_area'))));
+  end if;
+end
+$$;
+comment on function private.check_reach is
+  '422 location_outside_area {areaId} where an owner sets a pin or area so that the pin lies further from '
+  'the centroid than the area reaches. Publishing, renewing and the like ask nothing.';
+
 create function private.submit_property(property public.properties) returns public.properties
   language plpgsql
   stable

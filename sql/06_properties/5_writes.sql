@@ -26,8 +26,9 @@ begin
     perform private.count_publication(owner_id, true);
   end if;
   owner_id := private.lock_identity();
-  if publish then
-    perform private.lock_quota(owner_id);
+  perform private.lock_quota(owner_id);
+  if publish is not true then
+    perform private.check_drafts(owner_id);
   end if;
   -- Some rules depend on the owner, which a trigger copies into the new row.
   insert into public.properties (owner_identity_id, type) values (owner_id, given ->> 'type')
@@ -35,6 +36,7 @@ begin
 
   property := private.apply_fields(property, given);
   perform private.check_property(property, false);
+  perform private.check_reach(property, null);
   if publish then
     property := private.submit_property(property);
     perform private.check_quota(owner_id);
@@ -48,7 +50,7 @@ end
 $$;
 comment on function private.create_property is
   'Api: Creates a listing of the acting identity: a draft, or with publish active or '
-  'pending_review. 403 terms_not_accepted with publish.';
+  'pending_review. 403 terms_not_accepted and account_unproven with publish, 409 drafts_full without.';
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json
@@ -75,6 +77,8 @@ begin
   -- The listing as its owner wants it must be valid, whether or not all of it is shown at once.
   property := private.apply_fields(before, coalesce(before.pending_changes, '{}') || given);
   perform private.check_property(property, before.status not in ('draft', 'rejected'));
+  perform private.check_reach(
+    property, private.apply_fields(before, coalesce(before.pending_changes, '{}')));
   if before.status = 'active' then
     perform private.check_reachable(property);
   end if;
@@ -167,7 +171,8 @@ as $$
 $$;
 comment on function api.update_property is
   'Changes an own listing: what is absent stays, null clears. 404 property_not_found, 409 '
-  'version_conflict, type_immutable, property_state_conflict, 422 contact_missing.';
+  'version_conflict, type_immutable, property_state_conflict, 422 contact_missing, '
+  'location_outside_area.';
 
 create function api.delete_property(property_id uuid) returns void
   language sql

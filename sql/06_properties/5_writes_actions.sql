@@ -24,6 +24,9 @@ begin
     perform private.lock_quota(owner_id);
   else
     perform private.count_action('listing_edits');
+    if action = 'restore' then
+      perform private.lock_quota(private.lock_identity());
+    end if;
   end if;
   property := private.lock_own_property(property_id);
   if (action = any (private.allowed_actions(property))) is not true then
@@ -40,6 +43,9 @@ begin
     when action = 'archive' then
       property.status := 'archived';
     when action = 'restore' then
+      if property.published_at is not null then
+        perform private.check_drafts(property.owner_identity_id);
+      end if;
       property.status := 'draft';
     when action = 'confirm-available' then
       property.confirmed_at := now();
@@ -57,7 +63,7 @@ $$;
 comment on function private.act_on_property is
   'Api: Does an action to an own listing: publish, pause, resume, renew, archive, restore, '
   'mark-sold, mark-rented, mark-exchanged, confirm-available. 403 terms_not_accepted, '
-  'account_unproven; 404 property_not_found, 409 property_state_conflict, 422 price_required, contact_missing, 402 '
-  'quota_exceeded.';
+  'account_unproven; 404 property_not_found, 409 property_state_conflict, drafts_full, 422 price_required, '
+  'contact_missing, 402 quota_exceeded.';
 
 grant execute on function private.act_on_property to authenticated;

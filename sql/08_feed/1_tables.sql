@@ -18,7 +18,8 @@ comment on table private.publications is
   'Cleaned by private.purge_publications.';
 comment on column private.publications.property_id is 'The row outlives the listing.';
 comment on column private.publications.published_at is
-  'First publishing: its place in the feed, also when it is listed again.';
+  'Its place in the feed, set at its first publishing: until then it is not in it. The same when it is '
+  'listed again.';
 comment on column private.publications.since is 'From when it was listed.';
 comment on column private.publications.until is 'Until when it was listed; infinity while it is.';
 -- Open rows are walked in order; those that ended are few, and found by when they did.
@@ -31,6 +32,15 @@ create index publications_type_newest_idx
 create index publications_ended_idx
   on private.publications (until) include (since, type, published_at, property_id)
   where until < 'infinity';
+
+create table private.feed_places (
+  account_id uuid primary key references public.accounts (id) on delete cascade,
+  taken_to timestamptz not null
+);
+comment on table private.feed_places is
+  'The last place in the feed that each account has taken. Goes with the account.';
+alter table private.feed_places enable row level security;
+create policy "nobody but functions of their owner" on private.feed_places using (false);
 
 create table private.office_ranks (
   id bigint generated always as identity primary key,

@@ -19,6 +19,39 @@ $$;
 comment on function private.publishing_time is
   'The time now, taken so that no snapshot of the feed misses what is listed or unlisted at it.';
 
+create function private.take_feed_place(owner_id uuid, published_at timestamptz)
+  returns timestamptz
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  account_id uuid;
+  apart interval;
+  place timestamptz;
+begin
+  select identities.account_id, make_interval(secs => rates.seconds)
+  into account_id, apart
+  from public.identities
+  join public.accounts on accounts.id = identities.account_id
+  join private.rates on rates.rule = case when private.is_proven(accounts)
+    then 'feed_places' else 'feed_places_unproven' end
+  where identities.id = owner_id and rates.max < 1000000;
+  if not found then
+    return published_at;
+  end if;
+  insert into private.feed_places as kept (account_id, taken_to)
+  values (account_id, published_at)
+  on conflict on constraint feed_places_pkey do update
+  set taken_to = least(
+    greatest(excluded.taken_to, kept.taken_to + apart), excluded.taken_to + interval '24 hours')
+  returning kept.taken_to into place;
+  return place;
+end
+$$;
+comment on function private.take_feed_place is
+  'The place in the feed of a listing that is published for the first time: those of an account lie some '
+  'minutes apart, the first at once, none more than a day ahead.';
+
 create function private.require_snapshot(asked timestamptz) returns timestamptz
   language plpgsql
   set search_path = ''

@@ -6,13 +6,24 @@ create function private.record_publication() returns trigger
   set search_path = ''
 as $$
 declare
-  at constant timestamptz := private.publishing_time();
+  place timestamptz;
+  at timestamptz;
 begin
+  if new.listed then
+    -- A row of the last hours has it. What was published before this transaction is old.
+    select publications.published_at into place from private.publications
+    where publications.property_id = new.id limit 1;
+    place := coalesce(place, case
+      when new.published_at >= now()
+        then private.take_feed_place(new.owner_identity_id, new.published_at)
+      else new.published_at end);
+  end if;
+  at := private.publishing_time();
   update private.publications set until = greatest(at, publications.since)
   where publications.property_id = new.id and publications.until > at;
   if new.listed then
     insert into private.publications (property_id, type, published_at, since)
-    values (new.id, new.type, new.published_at, at);
+    values (new.id, new.type, place, at);
   end if;
   return null;
 end

@@ -140,8 +140,8 @@ create table private.search_vocabulary (
   word text primary key
     constraint search_vocabulary_words_can_be_guessed check (word ~ '^[^0-9:]{3,}$'),
   listings integer not null,
-  writer smallint not null,
-  is_shared boolean not null
+  writers smallint[] not null,
+  is_shared boolean not null generated always as (cardinality(writers) >= 5) stored
 );
 comment on table private.search_vocabulary is
   'The words of listings, to find those similar to a misspelt one. A word goes with its last listing. '
@@ -150,11 +150,12 @@ comment on column private.search_vocabulary.word is
   'As private.search_text writes it, so no term with a colon. Numbers are not guessed at: 104233 is '
   'not nearly 104234.';
 comment on column private.search_vocabulary.listings is 'How many listings had it when last counted.';
-comment on column private.search_vocabulary.writer is
-  'A mark of the account that wrote it first: two accounts seldom have the same, and it names nobody.';
+comment on column private.search_vocabulary.writers is
+  'Marks of the first accounts with a phone that wrote it, five or a few more: two accounts seldom have '
+  'the same, and none names anybody.';
 comment on column private.search_vocabulary.is_shared is
-  'Whether another account has written it, too: only then a misspelt word can be taken for it, so that '
-  'nobody decides that alone.';
+  'Whether five accounts with a phone have written it: only then a misspelt word can be taken for it, so '
+  'that nobody decides that with accounts that cost nothing.';
 create index search_vocabulary_trigrams_idx
   on private.search_vocabulary using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared;
@@ -162,13 +163,14 @@ create index search_vocabulary_trigrams_idx
 -- Listings would wait for one another if each counted its own words.
 create table private.search_word_changes (
   id bigint generated always as identity primary key,
-  writer smallint not null,
+  writer smallint,
   added text[] not null,
   removed text[] not null
 );
 comment on table private.search_word_changes is
   'Words that listings got and lost since they were counted. Cleaned by private.count_search_words.';
-comment on column private.search_word_changes.writer is 'As in private.search_vocabulary.';
+comment on column private.search_word_changes.writer is
+  'As in private.search_vocabulary; null where the account has no phone.';
 
 alter table private.search_documents enable row level security;
 create policy "nobody but functions of their owner" on private.search_documents using (false);

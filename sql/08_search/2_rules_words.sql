@@ -18,17 +18,31 @@ $$;
 comment on function private.guessable_words is
   'Those words of a listing that a misspelt one can be taken for, 200 at most: all of them are found.';
 
-create function private.word_writer(account_id uuid) returns smallint
+create function private.word_writer(account public.accounts) returns smallint
   language plpgsql
   immutable
   set search_path = ''
 as $$
 begin
-  return hashtext(account_id::text) % 32768;
+  return case when account.phone is not null then hashtext(account.id::text) % 32768 end;
 end
 $$;
 comment on function private.word_writer is
-  'The mark of an account in private.search_vocabulary, which many accounts share.';
+  'The mark of an account in private.search_vocabulary, which many accounts share; null without a phone, '
+  'since such an account costs nothing.';
+
+create function private.five_writers(known smallint[], others smallint[]) returns smallint[]
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return case when cardinality(known) >= 5 then known
+    else known || array(select unnest(others) except select unnest(known) limit 5) end;
+end
+$$;
+comment on function private.five_writers is
+  'The marks that are known and those of others beside them, enough to know that there are five.';
 
 create function private.similar_words(word text) returns text[]
   language plpgsql

@@ -19,10 +19,12 @@ begin
   end if;
   if added is distinct from removed then
     insert into private.search_word_changes (writer, added, removed)
-    select private.word_writer(identities.account_id),
+    select private.word_writer(accounts),
       array(select unnest(added) except select unnest(removed)),
       array(select unnest(removed) except select unnest(added))
-    from public.identities where identities.id = new.owner_identity_id;
+    from public.identities
+    join public.accounts on accounts.id = identities.account_id
+    where identities.id = new.owner_identity_id;
   end if;
   return null;
 end

@@ -25,15 +25,15 @@ begin
     union all
     select taken.writer, unnest(taken.removed), -1 from taken
   ), written as (
-    insert into private.search_vocabulary as known (word, listings, writer, is_shared)
-    select changed.word, sum(changed.n), min(changed.writer),
-      count(distinct changed.writer) filter (where changed.n > 0) > 1
+    insert into private.search_vocabulary as known (word, listings, writers)
+    select changed.word, sum(changed.n), private.five_writers('{}', coalesce(
+      array_agg(distinct changed.writer) filter (where changed.n > 0 and changed.writer is not null),
+      '{}'))
     from changed
     group by changed.word
     on conflict (word) do update set
       listings = known.listings + excluded.listings,
-      is_shared = known.is_shared or excluded.is_shared
-        or excluded.listings > 0 and known.writer <> excluded.writer
+      writers = private.five_writers(known.writers, excluded.writers)
     returning known.word, known.listings
   )
   select (select count(*) from taken), array_agg(written.word)
@@ -56,10 +56,10 @@ begin
   delete from private.search_vocabulary;
   delete from private.search_word_changes;
   insert into private.search_word_changes (writer, added, removed)
-  select private.word_writer(identities.account_id),
-    private.guessable_words(search_documents.document), '{}'
+  select private.word_writer(accounts), private.guessable_words(search_documents.document), '{}'
   from private.search_documents
-  join public.identities on identities.id = search_documents.owner_identity_id;
+  join public.identities on identities.id = search_documents.owner_identity_id
+  join public.accounts on accounts.id = identities.account_id;
   perform private.count_search_words(2147483647);
 end
 $$;

@@ -18,6 +18,27 @@ end
 $$;
 comment on function private.are_blocked is 'Whether one of two accounts has blocked the other.';
 
+create function private.require_welcome(writer_id uuid, reader_id uuid) returns void
+  language plpgsql
+  stable
+  security definer -- reads the settings of the reader
+  set search_path = ''
+as $$
+begin
+  if exists (
+    select from public.account_settings
+    where account_settings.account_id = reader_id and account_settings.who_may_write = 'proven'
+  ) and not exists (
+    select from public.accounts where accounts.id = writer_id and private.is_proven(accounts)
+  ) then
+    perform private.refuse(403, 'recipient_proven_only');
+  end if;
+end
+$$;
+comment on function private.require_welcome is
+  '403 recipient_proven_only for a conversation of an account without a proven phone or email with one '
+  'that wants to hear only from those that have one.';
+
 create function private.has_conversation_with(account_id uuid, identity_id uuid) returns boolean
   language plpgsql
   stable

@@ -21,9 +21,16 @@ begin
   elsif other_id = caller_id then
     perform private.refuse_field('identityId', 'self');
   end if;
+  -- Of two at once the second counts the first.
+  perform pg_advisory_xact_lock(hashtextextended('blocks ' || caller_id, 0));
   insert into public.blocks (account_id, identity_id, blocked_account_id)
   values (caller_id, block_identity.identity_id, other_id)
   on conflict do nothing;
+  if found then
+    perform private.check_limit('blocks_kept', 'blocks_full', (
+      select count(*) - 1 from public.blocks where blocks.account_id = caller_id
+    ));
+  end if;
 end
 $$;
 comment on function private.block_identity is 'See api.block_identity.';
@@ -40,7 +47,7 @@ $$;
 comment on function api.block_identity is
   'Blocks an identity: neither can write to the other any more, and the blocked one no longer sees '
   'presence and typing; searches, feed, map and similar listings leave out what that identity lists. Can '
-  'be repeated. 404 identity_not_found, 422 for oneself.';
+  'be repeated. 404 identity_not_found, 409 blocks_full for more than 500, 422 for oneself.';
 
 create function private.unblock_identity(identity_id uuid) returns void
   language plpgsql

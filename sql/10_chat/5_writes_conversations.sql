@@ -62,6 +62,7 @@ begin
     return;
   end if;
   perform private.require_proof();
+  perform private.require_welcome(caller_account_id, peer.account_id);
   -- Nobody who is being deleted gets a new one: what a deletion locks must not grow meanwhile. Who
   -- has gone by the time of the lock is looked at once more.
   perform private.lock_owner(peer.id);
@@ -95,13 +96,13 @@ create function private.create_conversation(
   set search_path = ''
 as $$
 declare
-  hit timestamptz;
+  hits jsonb;
   caller_id uuid;
   opened record;
 begin
   perform private.require_terms();
   -- It may have a message, so it counts as one.
-  hit := private.count_action('messages');
+  hits := private.count_message();
   caller_id := private.lock_identity();
   opened := private.open_conversation(
     caller_id, create_conversation.property_id, create_conversation.identity_id);
@@ -123,7 +124,7 @@ begin
     perform private.write_message(caller_id, opened.id, gen_random_uuid()::text, 'text',
       create_conversation.message, null, null);
   elsif not opened.created then
-    perform private.uncount_action('messages', hit);
+    perform private.uncount_message(hits);
   end if;
   return json_build_object(
     'created', opened.created,
@@ -135,7 +136,7 @@ comment on function private.create_conversation is
   'Api: Opens a conversation with the owner of a listing, or with an identity, and may write its '
   'first message; gives {created, conversation}. The same pair and listing is the same '
   'conversation. A new one is told to all devices of the caller. 404 property_not_found, '
-  'identity_not_found; 403 terms_not_accepted, blocked, account_unproven; 409 property_state_conflict for a new one '
+  'identity_not_found; 403 terms_not_accepted, blocked, account_unproven, recipient_proven_only; 409 property_state_conflict for a new one '
   'about a listing that has ended or allows no chat; 422 for oneself; 429 rate_limited for a new one '
   'where 60 of the last day (5 without a proven phone or email) are not answered.';
 

@@ -9,15 +9,15 @@
 create type private.message_ends as (
   sender_id uuid, sender_account_id uuid, sender_name text, sender_topic uuid,
   reader_id uuid, reader_account_id uuid, reader_topic uuid,
-  may_be_written_to boolean, muted boolean, notifies boolean, pushes boolean, live_topic text,
+  refusal text, muted boolean, notifies boolean, pushes boolean, live_topic text,
   reader_unread bigint, sender_unread bigint, conversation_id uuid,
   reader_archived boolean, sender_muted boolean,
-  sender_peer_read_seq bigint, reader_peer_read_seq bigint, awaits_answer boolean
+  sender_peer_read_seq bigint, reader_peer_read_seq bigint
 );
 comment on type private.message_ends is
   'The sender and the reader of a message that is being written: names, channels, what they have '
-  'not read before it, what each is shown of the other''s reading, whether it stays archived, whether the '
-  'sender has to wait for an answer, and whether and how the reader is notified.';
+  'not read before it, what each is shown of the other''s reading, whether it stays archived, why the '
+  'sender may not write, and whether and how the reader is notified.';
 
 create type private.sent_message as (
   conversation_id uuid, sender_id uuid, client_message_id text, type text, body text,
@@ -42,8 +42,16 @@ begin atomic
   select
     sender.id, own.id, sender.display_name, own.topic,
     identities.id, accounts.id, accounts.topic,
-    identities.status = 'active' and private.may_act(accounts)
-      and not private.are_blocked(own.id, accounts.id),
+    case
+      when identities.status <> 'active' or not private.may_act(accounts)
+        or private.are_blocked(own.id, accounts.id) then 'blocked'
+      when participants.written > 0 then null
+      when account_settings.who_may_write = 'proven' and not private.is_proven(own)
+        and not answered.is_so then 'recipient_proven_only'
+      when own_side.written >= (
+        select rates.max from private.rates where rates.rule = 'messages_unanswered'
+      ) and not answered.is_so then 'awaiting_answer'
+    end,
     participants.muted,
     private.wants(account_settings, 'messages', 'inApp'),
     private.wants(account_settings, 'messages', 'push'),
@@ -53,17 +61,7 @@ begin atomic
     participants.unread, own_side.unread, conversations.id,
     participants.archived and participants.muted, own_side.muted,
     case when reading.is_shown then own_side.peer_read_seq end,
-    case when reading.is_shown then participants.peer_read_seq end,
-    participants.written = 0
-      and own_side.written >= (
-        select rates.max from private.rates where rates.rule = 'messages_unanswered'
-      )
-      -- What was written before messages were counted is an answer too.
-      and not exists (
-        select from public.messages
-        where messages.conversation_id = participants.conversation_id
-          and messages.sender_identity_id = participants.identity_id
-      )
+    case when reading.is_shown then participants.peer_read_seq end
   from public.conversations
   join public.participants as own_side
     on own_side.conversation_id = conversations.id
@@ -80,12 +78,21 @@ begin atomic
   cross join lateral (
     select account_settings.read_receipts is not false and own_settings.read_receipts is not false
   ) as reading (is_shown)
+  cross join lateral (
+    -- What was written before messages were counted is an answer too.
+    select exists (
+      select from public.messages
+      where messages.conversation_id = participants.conversation_id
+        and messages.sender_identity_id = participants.identity_id
+    )
+  ) as answered (is_so)
   where conversations.id = message_ends.conversation_id;
 end;
 comment on function private.message_ends is
-  'Both participants, for a message of one of them. may_be_written_to is false when one has '
-  'blocked the other or the reader may no longer act; awaits_answer is true when the sender has written '
-  'as many messages as may stand without one of the reader.';
+  'Both participants, for a message of one of them. refusal is null, or blocked when one has blocked the '
+  'other or the reader may no longer act, and where the reader has never written: recipient_proven_only '
+  'when the sender has proven nothing and the reader wants only those who have, awaiting_answer when as '
+  'many messages of the sender stand there as may.';
 
 create function private.store_messages(given private.sent_message[])
   returns private.message_delivery[]
@@ -105,7 +112,7 @@ begin
         then private.use_picture(sent.media_id, sent.sender_id, 'message') end as picture
     from unnest(given) as sent
     cross join lateral private.message_ends(sent.conversation_id, sent.sender_id) as ends
-    where ends.may_be_written_to and ends.awaits_answer is not true and not exists (
+    where ends.refusal is null and not exists (
       select from public.messages
       where messages.conversation_id = sent.conversation_id
         and messages.sender_identity_id = sent.sender_id
@@ -141,16 +148,14 @@ create function private.refuse_message(sent private.sent_message) returns void
   set search_path = ''
 as $$
 declare
-  ends constant private.message_ends := private.message_ends(sent.conversation_id, sent.sender_id);
+  refusal constant text :=
+    (private.message_ends(sent.conversation_id, sent.sender_id)).refusal;
 begin
-  if ends.may_be_written_to then
-    perform private.refuse(409, 'awaiting_answer');
-  end if;
-  perform private.refuse(403, 'blocked');
+  perform private.refuse(case refusal when 'awaiting_answer' then 409 else 403 end, refusal);
 end
 $$;
 comment on function private.refuse_message is
-  'Why a message that is new cannot be written. 403 blocked, 409 awaiting_answer.';
+  'Why a message that is new cannot be written. 403 blocked, recipient_proven_only, 409 awaiting_answer.';
 
 create function private.write_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
@@ -209,6 +214,31 @@ comment on function private.write_message is
   'Stores and delivers a message of the acting identity, which the caller has locked; gives '
   '{created, message}. One that was stored before is not created.';
 
+create function private.count_message() returns jsonb
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  -- The minute last: it is what the headers of the answer say.
+  return jsonb_build_object(
+    'messages_day', private.count_action('messages_day'), 'messages', private.count_action('messages'));
+end
+$$;
+comment on function private.count_message is
+  'Counts a message of the calling account, in a minute and in a day; gives the hits.';
+
+create function private.uncount_message(hits jsonb) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.uncount_action(hit.key, (hit.value #>> '{}')::timestamptz)
+  from jsonb_each(hits) as hit;
+end
+$$;
+comment on function private.uncount_message is
+  'Takes back what count_message counted, where nothing was written.';
+
 create function private.send_message(
   conversation_id uuid, client_message_id text, type text, body text, media_id uuid,
   reply_to_id uuid
@@ -218,16 +248,16 @@ create function private.send_message(
   set search_path = ''
 as $$
 declare
-  hit timestamptz;
+  hits jsonb;
   sent json;
 begin
   perform private.require_terms();
-  hit := private.count_action('messages');
+  hits := private.count_message();
   sent := private.write_message(private.lock_identity(), conversation_id, client_message_id, type,
     body, media_id, reply_to_id);
   -- Whoever repeats a request because the answer was lost has written nothing more.
   if sent ->> 'created' = 'false' then
-    perform private.uncount_action('messages', hit);
+    perform private.uncount_message(hits);
   end if;
   return sent;
 end
@@ -251,7 +281,7 @@ comment on function api.send_message is
   'gives the stored one again. Body: a text of at most 4,000 characters; of an image a caption or '
   'nothing beside mediaId; of a location "lat,lng"; of a property its id. 404 '
   'conversation_not_found; 403 terms_not_accepted, or blocked, also when the other participant may no '
-  'longer act; 409 awaiting_answer after 5 messages to somebody who has never answered; 422 '
+  'longer act, or recipient_proven_only; 409 awaiting_answer after 5 messages to somebody who has never answered; 422 '
   'message_empty, message_too_long, idempotency_mismatch.';
 
 create function private.next_change(changed_at timestamptz) returns timestamptz

@@ -6,7 +6,7 @@
 
 create type private.sent_text as (
   nth bigint, account_id uuid, session_id uuid, conversation_id uuid, client_message_id text,
-  body text, hit timestamptz, rate text
+  body text, hits jsonb, rate text
 );
 comment on type private.sent_text is
   'A text that is being sent with others: its position among them, and how its rate was counted.';
@@ -18,7 +18,7 @@ as $$
 begin
   return array(
     select row(given.nth, given.account_id, given.session_id, given.conversation_id,
-      given.client_message_id, private.trimmed_message(given.body), counted.hit,
+      given.client_message_id, private.trimmed_message(given.body), counted.hits,
       concat_ws(',', counted."limit", counted.remaining, counted.reset))::private.sent_text
     from (
       -- In one order, so that no two of these wait for each other.
@@ -33,8 +33,9 @@ begin
       )
       order by sent.account_id
     ) as given
-    cross join lateral private.count_hit('messages', given.account_id::text) as counted
-    where counted.hit is not null
+    cross join lateral private.count_hits('{messages,messages_day}',
+      array[given.account_id::text, given.account_id::text]) as counted
+    where counted.refused is null
   );
 end
 $$;
@@ -86,7 +87,7 @@ declare
   deliveries private.message_delivery[] := private.store_messages(private.lock_texts(counted));
 begin
   if cardinality(counted) > coalesce(cardinality(deliveries), 0) then
-    perform private.uncount_hit('messages', sent.account_id::text, sent.hit)
+    perform private.uncount_hits(sent.hits)
     from unnest(counted) as sent
     where not exists (
       select from unnest(deliveries) as delivery

@@ -81,6 +81,24 @@ end
 $$;
 comment on function private.message_body_en is 'As message_body_ar, in English.';
 
+create function private.waiting_text(language text, waiting bigint, out title text, out body text)
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  if language = 'en' then
+    title := 'Messages from new people';
+    body := case when waiting = 1 then '1 message is waiting' else waiting || ' messages are waiting' end;
+  else
+    title := 'رسائل من أشخاص جدد';
+    body := 'بانتظارك ' || private.counted_ar(waiting, 'رسالة', 'رسالتان', 'رسائل', 'رسالة');
+  end if;
+end
+$$;
+comment on function private.waiting_text is
+  'What a push says of so many messages of strangers that were not pushed.';
+
 create function private.counted_ar(n bigint, one text, two text, few text, many text) returns text
   language plpgsql
   immutable

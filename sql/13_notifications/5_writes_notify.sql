@@ -163,6 +163,87 @@ comment on function private.notify is
   'notifies later. Gives the id in the list, null for none. Without '
   'broadcast the caller broadcasts it.';
 
+create function private.is_stranger(author_id uuid, account_id uuid, seconds integer) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads conversations of both
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.accounts where accounts.id = author_id and not private.is_proven(accounts)
+  ) and not exists (
+    select from public.participants
+    join public.participants as others on others.conversation_id = participants.conversation_id
+      and others.account_id = is_stranger.account_id
+    where participants.account_id = author_id
+      and (
+        others.written > 0
+        or exists (
+          -- The first is the author's, where the other has written none.
+          select from public.messages
+          where messages.conversation_id = participants.conversation_id and messages.seq = 1
+            and messages.created_at < clock_timestamp() - make_interval(secs => seconds)
+        )
+      )
+  );
+end
+$$;
+comment on function private.is_stranger is
+  'Whether an author has proven nothing, never had an answer of an account, and wrote to it for the '
+  'first time within so many seconds.';
+
+create function private.queue_waiting_push(
+  account_id uuid, language text, chosen public.account_settings
+) returns void
+  language plpgsql
+  security definer -- writes closed tables
+  set search_path = ''
+as $$
+declare
+  seconds constant integer := (
+    select rates.seconds from private.rates where rates.rule = 'pushes_waiting'
+  );
+  -- So that it counts those that come at once.
+  soon constant timestamptz := clock_timestamp() + interval '1 minute';
+  due timestamptz;
+  waiting bigint;
+begin
+  select push_outbox.due_at, (push_outbox.data ->> 'count')::bigint into due, waiting
+  from private.push_outbox
+  where push_outbox.account_id = queue_waiting_push.account_id
+    and push_outbox.collapse_key = 'messages_waiting'
+  limit 1;
+  if due is null then
+    -- Its hit is the moment at which it is due.
+    insert into private.rate_hits as told (rule, subject, hits, expires_at)
+    values ('pushes_waiting', account_id::text, array[soon], soon + make_interval(secs => seconds))
+    on conflict on constraint rate_hits_pkey do update
+    set hits = array[greatest(
+          soon, told.hits[cardinality(told.hits)] + make_interval(secs => seconds))],
+        expires_at = greatest(soon, told.hits[cardinality(told.hits)] + make_interval(secs => seconds))
+          + make_interval(secs => seconds)
+    returning told.hits[1] into due;
+    due := private.after_quiet_hours(due, chosen.quiet_from, chosen.quiet_to);
+  end if;
+  waiting := coalesce(waiting, 0) + 1;
+  insert into private.push_outbox as queued (account_id, device_id, collapse_key, category, title,
+    body, data, exempt, due_at, expires_at)
+  select devices.account_id, devices.device_id, 'messages_waiting', 'messages', texts.title, texts.body,
+    jsonb_build_object('kind', 'message_new', 'route', 'notifications', 'count', waiting::text),
+    false, due, due + interval '24 hours'
+  from public.devices
+  cross join lateral private.waiting_text(language, waiting) as texts
+  where devices.account_id = queue_waiting_push.account_id
+  order by devices.device_id
+  on conflict on constraint push_outbox_once_key do update
+  set title = excluded.title, body = excluded.body, data = excluded.data,
+      version = queued.version + 1, expires_at = excluded.expires_at;
+end
+$$;
+comment on function private.queue_waiting_push is
+  'One push an hour that says how many messages of strangers were not pushed since the last one.';
+
 create function private.queue_push(
   made public.notifications, category text, collapses boolean, language text,
   chosen public.account_settings, author_id uuid
@@ -184,6 +265,14 @@ begin
   if not found or author_id is not null and (private.count_hit(
     case category when 'messages' then 'pushes_messages' else 'pushes' end,
     author_id || ' ' || made.account_id)).hit is null then
+    return;
+  end if;
+  if category = 'messages' and exists (
+    select from private.rates
+    where rates.rule = 'pushes_strangers' and rates.max < 1000000
+      and private.is_stranger(author_id, made.account_id, rates.seconds)
+  ) and (private.count_hit('pushes_strangers', made.account_id::text)).hit is null then
+    perform private.queue_waiting_push(made.account_id, language, chosen);
     return;
   end if;
   insert into private.push_outbox as waiting (account_id, device_id, notification_id,
@@ -209,7 +298,7 @@ end
 $$;
 comment on function private.queue_push is
   'Puts a push for each device of the account into the outbox, to be sent after quiet hours: of what '
-  'one author does so many an hour or a day.';
+  'one author does so many an hour or a day, of strangers together so many an hour.';
 
 create function private.withdraw_notification(account_id uuid, kind text, entity_id uuid)
   returns void

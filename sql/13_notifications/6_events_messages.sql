@@ -55,7 +55,8 @@ begin
     join public.notifications as made on made.id = counted_ids[delivery.nth]
     join public.accounts on accounts.id = made.account_id
     left join public.account_settings as chosen on chosen.account_id = accounts.id
-    where (delivery.ends).pushes;
+    where (delivery.ends).pushes
+    order by made.account_id; -- in one order, as rates of readers are counted
   end if;
   return counted_ids;
 end
@@ -115,7 +116,7 @@ begin
     select delivery.*
     from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
     where ids[delivery.nth] is null and not (delivery.ends).muted
-    order by delivery.nth
+    order by (delivery.ends).reader_account_id, delivery.nth
   loop
     ids[sent.nth] := private.notify(
       (sent.ends).reader_account_id, (sent.ends).reader_id, 'message_new',

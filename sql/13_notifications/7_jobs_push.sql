@@ -53,6 +53,11 @@ as $$
           waiting.expires_at < now() or waiting.attempts >= 8
           or waiting.lease is not null and waiting.lost >= 1
           or notifications.read_at is not null
+          or waiting.collapse_key = 'messages_waiting' and not exists (
+            select from public.notifications as unread
+            where unread.account_id = waiting.account_id and unread.kind = 'message_new'
+              and unread.read_at is null
+          )
           or sessions.id is null
           or not private.may_act(accounts)
           or private.are_blocked(waiting.account_id, (

@@ -33,7 +33,7 @@ begin
       ('public.governorates', 'governorate', '', '{name_ar,name_en,lat,lng,position,edited}',
         'A governorate keeps its id and stays, listings and apps have it: change its names.'),
       ('public.areas', 'area', 'insert',
-        '{name_ar,name_en,alias_ar,lat,lng,approximate,position,edited}',
+        '{name_ar,name_en,alias_ar,lat,lng,approximate,reach_km,position,edited}',
         'An area keeps its id and governorate and stays, listings and apps have it: change its '
         'names, or add another area.'),
       ('public.accounts', 'account', '',

@@ -1862,6 +1862,10 @@ create table public.areas (
   lng double precision,
   constraint areas_centroid_is_whole check (num_nulls(lat, lng) in (0, 2)),
   approximate boolean not null,
+  reach_km double precision,
+  constraint areas_reach_is_from_a_known_centroid check (
+    reach_km is null or reach_km > 0 and lat is not null and not approximate
+  ),
   position integer not null,
   edited text[] not null default '{}',
   constraint areas_governorate_key unique (governorate_id, id)
@@ -1872,6 +1876,9 @@ comment on column public.areas.lat is 'Centroid, degrees north; null where none 
 comment on column public.areas.lng is 'Centroid, degrees east; null where none is known.';
 comment on column public.areas.approximate is
   'The centroid is a fall-back for the map, not sourced.';
+comment on column public.areas.reach_km is
+  'How far from its centroid a listing of the area may lie; null where nothing is asked, as where the '
+  'centroid is missing or approximate.';
 comment on column public.areas.edited is
   'Columns that an admin has changed: a release leaves them as they are.';
 
@@ -2228,6 +2235,8 @@ create table public.account_settings (
   show_phone boolean not null default true,
   read_receipts boolean not null default true,
   show_last_seen boolean not null default true,
+  who_may_write text not null default 'everyone'
+    constraint account_settings_writers_are_known check (who_may_write in ('everyone', 'proven')),
   marketing_consent boolean not null default false,
   updated_at timestamptz not null default now(),
   constraint account_settings_quiet_hours_are_whole check (
@@ -2247,6 +2256,9 @@ comment on column public.account_settings.read_receipts is
   'The other side of a conversation is shown that messages were read, and shows it: both have to be on.';
 comment on column public.account_settings.show_last_seen is
   'Kept for clients; the service itself never shows when somebody was last seen.';
+comment on column public.account_settings.who_may_write is
+  'Who opens conversations with the account and writes where it never wrote: everyone, or proven, those '
+  'with a proven phone or email.';
 
 alter table public.account_settings enable row level security;
 revoke all on public.account_settings from anon, authenticated;
@@ -2725,6 +2737,12 @@ comment on function private.require_terms is
   'First in whatever addresses others: 403 terms_not_accepted with version and url where terms are '
   'required by now and the caller has not accepted them, after what require_account refuses.';
 
+create function private.is_proven(account public.accounts) returns boolean
+  language sql
+  immutable
+  return (is_proven.account).phone is not null or (is_proven.account).email_proven;
+comment on function private.is_proven is 'Whether the owner of an account has proven a phone or email.';
+
 create function private.can_be_proven() returns boolean
   language sql
   stable
@@ -2759,7 +2777,7 @@ begin
   if exists (
     select from public.accounts
     where accounts.id = private.account_id() and accounts.proof_first
-      and accounts.phone is null and not accounts.email_proven
+      and not private.is_proven(accounts)
   ) and exists (
     select from private.rates where rates.rule = 'proof_first' and rates.max < 1000000
   ) and private.can_be_proven() then
@@ -2920,7 +2938,7 @@ comment on function private.count_sending is
 
 create function private.count_code(
   purpose text, identifier text, requested_by bytea, address text, is_known boolean, sends boolean,
-  sms_per_day integer
+  sms_per_day integer, for_another boolean default false
 ) returns jsonb
   language plpgsql
   security definer -- counts in a closed table
@@ -2944,8 +2962,10 @@ begin
     counted := private.count_hits(
       array['code_address',
         case when purpose = 'reset' or not sends then 'code_unsent_address' end,
+        case when for_another then 'code_another_hour' end,
+        case when for_another then 'code_another_day' end,
         'code_unknown_hour', 'code_unknown_day', 'code_unknown_all_hour', 'code_unknown_all_day'],
-      array[subject, address, pair, pair, identifier, identifier]);
+      array[subject, address, identifier, identifier, pair, pair, identifier, identifier]);
   end if;
   if counted.refused is not null then
     return jsonb_build_object('error', jsonb_build_object(
@@ -2972,7 +2992,8 @@ $$;
 comment on function private.count_code is
   'Counts one code that is requested, and where there is somebody to send it to one that is sent; '
   'else {error}, counting nothing, when it is too soon or the address, the phone or email, or the '
-  'service is at its rate. {alarm}: the service sends four fifths of what it may.';
+  'service is at its rate. for_another: an account asks that does not have the phone or email, so that '
+  'half of its codes stay for whoever registers or resets with it. {alarm}: the service sends four fifths of what it may.';
 
 -- sql/03_accounts/2_rules_contact.sql
 
@@ -3258,7 +3279,8 @@ create trigger individual_profiles_show_their_name
 --                                            what it answers with 500 or 409 is asked once more
 --   2. accounts, then what only they change: identities, profiles, settings, uploads
 --   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, a
---                                            favorite, a device, conversations opened
+--                                            favorite, a device, conversations opened, blocks, who
+--                                            registers at an address
 --   4. invoices, payments, refunds, wallets
 --   5. reports
 --   6. conversations, then their participants and messages
@@ -3267,7 +3289,7 @@ create trigger individual_profiles_show_their_name
 --   9. organisations                         the pages, with their counters
 --  10. notification_events, notifications, devices, push_outbox
 --  11. the histories of conversations       last of all but 12, so that readers wait for a moment
---  12. what triggers take at the commit     the snapshot of the feed
+--  12. what triggers take at the commit     an account's last place in the feed, then its snapshot
 --
 -- An act of an admin by a row (11_admin/2_rules_acts.sql) takes its advisory lock before all of these, and
 -- is repeated in its own transaction. What is about codes (of one phone or email) takes theirs before all
@@ -3629,7 +3651,10 @@ as $$
     full join (values ('from'), ('to')) as expected (key) on expected.key = given.key
     union all
     select 'privacy.' || given.key, given.value,
-      case when given.key in ('showPhone', 'readReceipts', 'showLastSeen') then 'boolean' end
+      case
+        when given.key in ('showPhone', 'readReceipts', 'showLastSeen') then 'boolean'
+        when given.key = 'whoMayWrite' then 'writers'
+      end
     from jsonb_each(
       case jsonb_typeof(fields -> 'privacy') when 'object' then fields -> 'privacy'
         else '{}' end) as given
@@ -3661,6 +3686,7 @@ as $$
   where case leaves.must_be
       when 'language' then leaves.value in ('"ar"', '"en"')
       when 'boolean' then jsonb_typeof(leaves.value) = 'boolean'
+      when 'writers' then leaves.value in ('"everyone"', '"proven"')
       when 'object' then jsonb_typeof(leaves.value) = 'object'
       when 'hours or null' then jsonb_typeof(leaves.value) in ('object', 'null')
       when 'time' then jsonb_typeof(leaves.value) = 'string'
@@ -3896,7 +3922,8 @@ begin
     'privacy', json_build_object(
       'showPhone', coalesce(chosen.show_phone, true),
       'readReceipts', coalesce(chosen.read_receipts, true),
-      'showLastSeen', coalesce(chosen.show_last_seen, true)
+      'showLastSeen', coalesce(chosen.show_last_seen, true),
+      'whoMayWrite', coalesce(chosen.who_may_write, 'everyone')
     ),
     'marketingConsent', coalesce(chosen.marketing_consent, false)
   );
@@ -4440,7 +4467,8 @@ begin
     end if;
   end if;
   answer := answer
-    || private.count_code('prove', value, requester, address, false, true, sms_per_day);
+    || private.count_code('prove', value, requester, address, false, true, sms_per_day,
+      private.account_with(value) is distinct from account_id);
   if answer ? 'error' then
     return answer;
   end if;
@@ -5018,6 +5046,7 @@ begin
       show_phone = coalesce((fields #>> '{privacy,showPhone}')::boolean, show_phone),
       read_receipts = coalesce((fields #>> '{privacy,readReceipts}')::boolean, read_receipts),
       show_last_seen = coalesce((fields #>> '{privacy,showLastSeen}')::boolean, show_last_seen),
+      who_may_write = coalesce(fields #>> '{privacy,whoMayWrite}', who_may_write),
       marketing_consent = coalesce((fields ->> 'marketingConsent')::boolean, marketing_consent),
       updated_at = now()
   where account_settings.account_id = caller_id;
@@ -6607,6 +6636,59 @@ $$;
 comment on function private.end_sessions_left is
   'Job: ends sessions that began while their account was being locked.';
 
+create function private.end_surplus_sessions_of(account_id uuid) returns boolean
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  surplus uuid[] := array(
+    select sessions.id from auth.sessions
+    where sessions.user_id = end_surplus_sessions_of.account_id
+    order by coalesce(sessions.refreshed_at, sessions.created_at at time zone 'UTC') desc, sessions.id
+    offset (select rates.max from private.rates where rates.rule = 'sessions')
+  );
+begin
+  -- Before the account, as signing out and refreshing lock them. One that is being used stays.
+  surplus := array(
+    select sessions.id from auth.sessions where sessions.id = any (surplus)
+    order by sessions.ctid
+    for update skip locked
+  );
+  perform private.lock_account_exclusively(account_id);
+  delete from auth.sessions where sessions.id = any (surplus);
+  return found;
+end
+$$;
+comment on function private.end_surplus_sessions_of is
+  'Ends the least recently used sessions of an account that has more than it may.';
+
+create function private.end_surplus_sessions() returns bigint
+  language sql
+  security definer -- ends sessions
+  set search_path = ''
+as $$
+  -- Only who has just signed in can have one too many. One more than there may be is enough to know.
+  select private.for_each('end_surplus_sessions_of', array(
+    select individual_profiles.account_id::text
+    from private.rates
+    join public.individual_profiles
+      on individual_profiles.last_sign_in_at > now() - interval '1 hour'
+    where rates.rule = 'sessions' and rates.max < 1000000
+      and rates.max < (
+        select count(*)
+        from (
+          select from auth.sessions where sessions.user_id = individual_profiles.account_id
+          limit rates.max + 1
+        ) as open
+      )
+      and not private.failed_recently(
+        'end_surplus_sessions_of', individual_profiles.account_id::text)
+    limit 100
+  ), true)
+$$;
+comment on function private.end_surplus_sessions is
+  'Job: ends the least recently used sessions of whoever has signed in and has more than 100.';
+
 create function private.take_apple_revocations() returns jsonb
   language sql
   security definer -- writes a closed table
@@ -6783,8 +6865,8 @@ comment on function private.purge_social_tokens is
 
 grant execute on function
   private.take_contact_messages, private.finish_contact_message,
-  private.end_suspensions, private.end_sessions_left, private.take_apple_revocations,
-  private.finish_apple_revocation,
+  private.end_suspensions, private.end_sessions_left, private.end_surplus_sessions,
+  private.take_apple_revocations, private.finish_apple_revocation,
   private.purge_codes, private.purge_idempotency_keys, private.purge_known_addresses,
   private.purge_social_tokens
   to backend;
@@ -8978,6 +9060,35 @@ end
 $$;
 comment on function private.has_room is
   'Whether the plan allows one more active listing, or one that is counted already.';
+
+create function private.check_drafts(identity_id uuid) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  allowed constant integer := (
+    select greatest(rates.max, 2 * (private.plan_of(identity_id)).active_listings)
+    from private.rates where rates.rule = 'drafts'
+  );
+  used bigint;
+begin
+  -- One that was archived and never published is a draft that was put away.
+  select count(*) into used
+  from (
+    select from public.properties
+    where properties.owner_identity_id = check_drafts.identity_id
+      and (properties.status = 'draft'
+        or properties.status = 'archived' and properties.published_at is null)
+    limit allowed
+  ) as drafts;
+  if used >= allowed then
+    perform private.refuse(409, 'drafts_full', jsonb_build_object('limit', allowed, 'used', used));
+  end if;
+end
+$$;
+comment on function private.check_drafts is
+  '409 drafts_full {limit, used} unless an identity, whose quota is locked, may have one more draft: '
+  'at least twice as many as its plan shows. What the service makes a draft is not asked.';
 
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql
@@ -12193,6 +12304,8 @@ create index properties_owner_idx
   on public.properties (owner_identity_id, created_at desc, id desc);
 create index properties_owner_listed_idx
   on public.properties (owner_identity_id, published_at desc, id desc) where listed;
+create index properties_drafts_idx on public.properties (owner_identity_id)
+  where status = 'draft' or status = 'archived' and published_at is null;
 create index properties_area_idx on public.properties (governorate_id, area_id);
 create index properties_deleted_idx on public.properties (deleted_at) where status = 'deleted';
 create index properties_expires_idx on public.properties (expires_at) where status = 'active';
@@ -13129,6 +13242,34 @@ $$;
 comment on function private.check_property is
   'Checks what fields ask of one another, and what publishing asks of them. 422 price_required, '
   'field_not_for_type, area_invalid or validation_failed.';
+
+create function private.check_reach(property public.properties, was public.properties) returns void
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  -- Asked of what its owner changes: one that lies outside already is not held up for it.
+  if (property.area_id, property.lat, property.lng)
+    is not distinct from (was.area_id, was.lat, was.lng) then
+    return;
+  end if;
+  if exists (
+    select from public.areas
+    where areas.id = property.area_id and property.lat is not null and 2 * 6371.0088 * asin(least(1, sqrt(
+        sind((property.lat - areas.lat) / 2) ^ 2
+        + cosd(property.lat) * cosd(areas.lat) * sind((property.lng - areas.lng) / 2) ^ 2
+      ))) > areas.reach_km
+  ) then
+    perform private.refuse(422, 'location_outside_area', jsonb_build_object(
+      'areaId', property.area_id, 'fields', jsonb_build_array(jsonb_build_object(
+        'path', 'location', 'code', 'location_outside_area'))));
+  end if;
+end
+$$;
+comment on function private.check_reach is
+  '422 location_outside_area {areaId} where an owner sets a pin or area so that the pin lies further from '
+  'the centroid than the area reaches. Publishing, renewing and the like ask nothing.';
 
 create function private.submit_property(property public.properties) returns public.properties
   language plpgsql
@@ -14697,8 +14838,9 @@ begin
     perform private.count_publication(owner_id, true);
   end if;
   owner_id := private.lock_identity();
-  if publish then
-    perform private.lock_quota(owner_id);
+  perform private.lock_quota(owner_id);
+  if publish is not true then
+    perform private.check_drafts(owner_id);
   end if;
   -- Some rules depend on the owner, which a trigger copies into the new row.
   insert into public.properties (owner_identity_id, type) values (owner_id, given ->> 'type')
@@ -14706,6 +14848,7 @@ begin
 
   property := private.apply_fields(property, given);
   perform private.check_property(property, false);
+  perform private.check_reach(property, null);
   if publish then
     property := private.submit_property(property);
     perform private.check_quota(owner_id);
@@ -14719,7 +14862,7 @@ end
 $$;
 comment on function private.create_property is
   'Api: Creates a listing of the acting identity: a draft, or with publish active or '
-  'pending_review. 403 terms_not_accepted with publish.';
+  'pending_review. 403 terms_not_accepted and account_unproven with publish, 409 drafts_full without.';
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json
@@ -14746,6 +14889,8 @@ begin
   -- The listing as its owner wants it must be valid, whether or not all of it is shown at once.
   property := private.apply_fields(before, coalesce(before.pending_changes, '{}') || given);
   perform private.check_property(property, before.status not in ('draft', 'rejected'));
+  perform private.check_reach(
+    property, private.apply_fields(before, coalesce(before.pending_changes, '{}')));
   if before.status = 'active' then
     perform private.check_reachable(property);
   end if;
@@ -14838,7 +14983,8 @@ as $$
 $$;
 comment on function api.update_property is
   'Changes an own listing: what is absent stays, null clears. 404 property_not_found, 409 '
-  'version_conflict, type_immutable, property_state_conflict, 422 contact_missing.';
+  'version_conflict, type_immutable, property_state_conflict, 422 contact_missing, '
+  'location_outside_area.';
 
 create function api.delete_property(property_id uuid) returns void
   language sql
@@ -14882,6 +15028,9 @@ begin
     perform private.lock_quota(owner_id);
   else
     perform private.count_action('listing_edits');
+    if action = 'restore' then
+      perform private.lock_quota(private.lock_identity());
+    end if;
   end if;
   property := private.lock_own_property(property_id);
   if (action = any (private.allowed_actions(property))) is not true then
@@ -14898,6 +15047,9 @@ begin
     when action = 'archive' then
       property.status := 'archived';
     when action = 'restore' then
+      if property.published_at is not null then
+        perform private.check_drafts(property.owner_identity_id);
+      end if;
       property.status := 'draft';
     when action = 'confirm-available' then
       property.confirmed_at := now();
@@ -14915,8 +15067,8 @@ $$;
 comment on function private.act_on_property is
   'Api: Does an action to an own listing: publish, pause, resume, renew, archive, restore, '
   'mark-sold, mark-rented, mark-exchanged, confirm-available. 403 terms_not_accepted, '
-  'account_unproven; 404 property_not_found, 409 property_state_conflict, 422 price_required, contact_missing, 402 '
-  'quota_exceeded.';
+  'account_unproven; 404 property_not_found, 409 property_state_conflict, drafts_full, 422 price_required, '
+  'contact_missing, 402 quota_exceeded.';
 
 grant execute on function private.act_on_property to authenticated;
 
@@ -16250,7 +16402,8 @@ comment on table private.publications is
   'Cleaned by private.purge_publications.';
 comment on column private.publications.property_id is 'The row outlives the listing.';
 comment on column private.publications.published_at is
-  'First publishing: its place in the feed, also when it is listed again.';
+  'Its place in the feed, set at its first publishing: until then it is not in it. The same when it is '
+  'listed again.';
 comment on column private.publications.since is 'From when it was listed.';
 comment on column private.publications.until is 'Until when it was listed; infinity while it is.';
 -- Open rows are walked in order; those that ended are few, and found by when they did.
@@ -16263,6 +16416,15 @@ create index publications_type_newest_idx
 create index publications_ended_idx
   on private.publications (until) include (since, type, published_at, property_id)
   where until < 'infinity';
+
+create table private.feed_places (
+  account_id uuid primary key references public.accounts (id) on delete cascade,
+  taken_to timestamptz not null
+);
+comment on table private.feed_places is
+  'The last place in the feed that each account has taken. Goes with the account.';
+alter table private.feed_places enable row level security;
+create policy "nobody but functions of their owner" on private.feed_places using (false);
 
 create table private.office_ranks (
   id bigint generated always as identity primary key,
@@ -16313,6 +16475,39 @@ end
 $$;
 comment on function private.publishing_time is
   'The time now, taken so that no snapshot of the feed misses what is listed or unlisted at it.';
+
+create function private.take_feed_place(owner_id uuid, published_at timestamptz)
+  returns timestamptz
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  account_id uuid;
+  apart interval;
+  place timestamptz;
+begin
+  select identities.account_id, make_interval(secs => rates.seconds)
+  into account_id, apart
+  from public.identities
+  join public.accounts on accounts.id = identities.account_id
+  join private.rates on rates.rule = case when private.is_proven(accounts)
+    then 'feed_places' else 'feed_places_unproven' end
+  where identities.id = owner_id and rates.max < 1000000;
+  if not found then
+    return published_at;
+  end if;
+  insert into private.feed_places as kept (account_id, taken_to)
+  values (account_id, published_at)
+  on conflict on constraint feed_places_pkey do update
+  set taken_to = least(
+    greatest(excluded.taken_to, kept.taken_to + apart), excluded.taken_to + interval '24 hours')
+  returning kept.taken_to into place;
+  return place;
+end
+$$;
+comment on function private.take_feed_place is
+  'The place in the feed of a listing that is published for the first time: those of an account lie some '
+  'minutes apart, the first at once, none more than a day ahead.';
 
 create function private.require_snapshot(asked timestamptz) returns timestamptz
   language plpgsql
@@ -16642,13 +16837,24 @@ create function private.record_publication() returns trigger
   set search_path = ''
 as $$
 declare
-  at constant timestamptz := private.publishing_time();
+  place timestamptz;
+  at timestamptz;
 begin
+  if new.listed then
+    -- A row of the last hours has it. What was published before this transaction is old.
+    select publications.published_at into place from private.publications
+    where publications.property_id = new.id limit 1;
+    place := coalesce(place, case
+      when new.published_at >= now()
+        then private.take_feed_place(new.owner_identity_id, new.published_at)
+      else new.published_at end);
+  end if;
+  at := private.publishing_time();
   update private.publications set until = greatest(at, publications.since)
   where publications.property_id = new.id and publications.until > at;
   if new.listed then
     insert into private.publications (property_id, type, published_at, since)
-    values (new.id, new.type, new.published_at, at);
+    values (new.id, new.type, place, at);
   end if;
   return null;
 end
@@ -17987,8 +18193,8 @@ create table private.search_vocabulary (
   word text primary key
     constraint search_vocabulary_words_can_be_guessed check (word ~ '^[^0-9:]{3,}$'),
   listings integer not null,
-  writer smallint not null,
-  is_shared boolean not null
+  writers smallint[] not null,
+  is_shared boolean not null generated always as (cardinality(writers) >= 5) stored
 );
 comment on table private.search_vocabulary is
   'The words of listings, to find those similar to a misspelt one. A word goes with its last listing. '
@@ -17997,11 +18203,12 @@ comment on column private.search_vocabulary.word is
   'As private.search_text writes it, so no term with a colon. Numbers are not guessed at: 104233 is '
   'not nearly 104234.';
 comment on column private.search_vocabulary.listings is 'How many listings had it when last counted.';
-comment on column private.search_vocabulary.writer is
-  'A mark of the account that wrote it first: two accounts seldom have the same, and it names nobody.';
+comment on column private.search_vocabulary.writers is
+  'Marks of the first accounts with a phone that wrote it, five or a few more: two accounts seldom have '
+  'the same, and none names anybody.';
 comment on column private.search_vocabulary.is_shared is
-  'Whether another account has written it, too: only then a misspelt word can be taken for it, so that '
-  'nobody decides that alone.';
+  'Whether five accounts with a phone have written it: only then a misspelt word can be taken for it, so '
+  'that nobody decides that with accounts that cost nothing.';
 create index search_vocabulary_trigrams_idx
   on private.search_vocabulary using gin (word extensions.gin_trgm_ops) with (fastupdate = off)
   where is_shared;
@@ -18009,13 +18216,14 @@ create index search_vocabulary_trigrams_idx
 -- Listings would wait for one another if each counted its own words.
 create table private.search_word_changes (
   id bigint generated always as identity primary key,
-  writer smallint not null,
+  writer smallint,
   added text[] not null,
   removed text[] not null
 );
 comment on table private.search_word_changes is
   'Words that listings got and lost since they were counted. Cleaned by private.count_search_words.';
-comment on column private.search_word_changes.writer is 'As in private.search_vocabulary.';
+comment on column private.search_word_changes.writer is
+  'As in private.search_vocabulary; null where the account has no phone.';
 
 alter table private.search_documents enable row level security;
 create policy "nobody but functions of their owner" on private.search_documents using (false);
@@ -18502,17 +18710,31 @@ $$;
 comment on function private.guessable_words is
   'Those words of a listing that a misspelt one can be taken for, 200 at most: all of them are found.';
 
-create function private.word_writer(account_id uuid) returns smallint
+create function private.word_writer(account public.accounts) returns smallint
   language plpgsql
   immutable
   set search_path = ''
 as $$
 begin
-  return hashtext(account_id::text) % 32768;
+  return case when account.phone is not null then hashtext(account.id::text) % 32768 end;
 end
 $$;
 comment on function private.word_writer is
-  'The mark of an account in private.search_vocabulary, which many accounts share.';
+  'The mark of an account in private.search_vocabulary, which many accounts share; null without a phone, '
+  'since such an account costs nothing.';
+
+create function private.five_writers(known smallint[], others smallint[]) returns smallint[]
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return case when cardinality(known) >= 5 then known
+    else known || array(select unnest(others) except select unnest(known) limit 5) end;
+end
+$$;
+comment on function private.five_writers is
+  'The marks that are known and those of others beside them, enough to know that there are five.';
 
 create function private.similar_words(word text) returns text[]
   language plpgsql
@@ -19639,10 +19861,12 @@ begin
   end if;
   if added is distinct from removed then
     insert into private.search_word_changes (writer, added, removed)
-    select private.word_writer(identities.account_id),
+    select private.word_writer(accounts),
       array(select unnest(added) except select unnest(removed)),
       array(select unnest(removed) except select unnest(added))
-    from public.identities where identities.id = new.owner_identity_id;
+    from public.identities
+    join public.accounts on accounts.id = identities.account_id
+    where identities.id = new.owner_identity_id;
   end if;
   return null;
 end
@@ -19702,15 +19926,15 @@ begin
     union all
     select taken.writer, unnest(taken.removed), -1 from taken
   ), written as (
-    insert into private.search_vocabulary as known (word, listings, writer, is_shared)
-    select changed.word, sum(changed.n), min(changed.writer),
-      count(distinct changed.writer) filter (where changed.n > 0) > 1
+    insert into private.search_vocabulary as known (word, listings, writers)
+    select changed.word, sum(changed.n), private.five_writers('{}', coalesce(
+      array_agg(distinct changed.writer) filter (where changed.n > 0 and changed.writer is not null),
+      '{}'))
     from changed
     group by changed.word
     on conflict (word) do update set
       listings = known.listings + excluded.listings,
-      is_shared = known.is_shared or excluded.is_shared
-        or excluded.listings > 0 and known.writer <> excluded.writer
+      writers = private.five_writers(known.writers, excluded.writers)
     returning known.word, known.listings
   )
   select (select count(*) from taken), array_agg(written.word)
@@ -19733,10 +19957,10 @@ begin
   delete from private.search_vocabulary;
   delete from private.search_word_changes;
   insert into private.search_word_changes (writer, added, removed)
-  select private.word_writer(identities.account_id),
-    private.guessable_words(search_documents.document), '{}'
+  select private.word_writer(accounts), private.guessable_words(search_documents.document), '{}'
   from private.search_documents
-  join public.identities on identities.id = search_documents.owner_identity_id;
+  join public.identities on identities.id = search_documents.owner_identity_id
+  join public.accounts on accounts.id = identities.account_id;
   perform private.count_search_words(2147483647);
 end
 $$;
@@ -22172,6 +22396,27 @@ end
 $$;
 comment on function private.are_blocked is 'Whether one of two accounts has blocked the other.';
 
+create function private.require_welcome(writer_id uuid, reader_id uuid) returns void
+  language plpgsql
+  stable
+  security definer -- reads the settings of the reader
+  set search_path = ''
+as $$
+begin
+  if exists (
+    select from public.account_settings
+    where account_settings.account_id = reader_id and account_settings.who_may_write = 'proven'
+  ) and not exists (
+    select from public.accounts where accounts.id = writer_id and private.is_proven(accounts)
+  ) then
+    perform private.refuse(403, 'recipient_proven_only');
+  end if;
+end
+$$;
+comment on function private.require_welcome is
+  '403 recipient_proven_only for a conversation of an account without a proven phone or email with one '
+  'that wants to hear only from those that have one.';
+
 create function private.has_conversation_with(account_id uuid, identity_id uuid) returns boolean
   language plpgsql
   stable
@@ -22987,9 +23232,16 @@ begin
   elsif other_id = caller_id then
     perform private.refuse_field('identityId', 'self');
   end if;
+  -- Of two at once the second counts the first.
+  perform pg_advisory_xact_lock(hashtextextended('blocks ' || caller_id, 0));
   insert into public.blocks (account_id, identity_id, blocked_account_id)
   values (caller_id, block_identity.identity_id, other_id)
   on conflict do nothing;
+  if found then
+    perform private.check_limit('blocks_kept', 'blocks_full', (
+      select count(*) - 1 from public.blocks where blocks.account_id = caller_id
+    ));
+  end if;
 end
 $$;
 comment on function private.block_identity is 'See api.block_identity.';
@@ -23006,7 +23258,7 @@ $$;
 comment on function api.block_identity is
   'Blocks an identity: neither can write to the other any more, and the blocked one no longer sees '
   'presence and typing; searches, feed, map and similar listings leave out what that identity lists. Can '
-  'be repeated. 404 identity_not_found, 422 for oneself.';
+  'be repeated. 404 identity_not_found, 409 blocks_full for more than 500, 422 for oneself.';
 
 create function private.unblock_identity(identity_id uuid) returns void
   language plpgsql
@@ -23102,6 +23354,7 @@ begin
     return;
   end if;
   perform private.require_proof();
+  perform private.require_welcome(caller_account_id, peer.account_id);
   -- Nobody who is being deleted gets a new one: what a deletion locks must not grow meanwhile. Who
   -- has gone by the time of the lock is looked at once more.
   perform private.lock_owner(peer.id);
@@ -23135,13 +23388,13 @@ create function private.create_conversation(
   set search_path = ''
 as $$
 declare
-  hit timestamptz;
+  hits jsonb;
   caller_id uuid;
   opened record;
 begin
   perform private.require_terms();
   -- It may have a message, so it counts as one.
-  hit := private.count_action('messages');
+  hits := private.count_message();
   caller_id := private.lock_identity();
   opened := private.open_conversation(
     caller_id, create_conversation.property_id, create_conversation.identity_id);
@@ -23163,7 +23416,7 @@ begin
     perform private.write_message(caller_id, opened.id, gen_random_uuid()::text, 'text',
       create_conversation.message, null, null);
   elsif not opened.created then
-    perform private.uncount_action('messages', hit);
+    perform private.uncount_message(hits);
   end if;
   return json_build_object(
     'created', opened.created,
@@ -23175,7 +23428,7 @@ comment on function private.create_conversation is
   'Api: Opens a conversation with the owner of a listing, or with an identity, and may write its '
   'first message; gives {created, conversation}. The same pair and listing is the same '
   'conversation. A new one is told to all devices of the caller. 404 property_not_found, '
-  'identity_not_found; 403 terms_not_accepted, blocked, account_unproven; 409 property_state_conflict for a new one '
+  'identity_not_found; 403 terms_not_accepted, blocked, account_unproven, recipient_proven_only; 409 property_state_conflict for a new one '
   'about a listing that has ended or allows no chat; 422 for oneself; 429 rate_limited for a new one '
   'where 60 of the last day (5 without a proven phone or email) are not answered.';
 
@@ -23273,15 +23526,15 @@ grant execute on function private.purge_hidden_words to backend;
 create type private.message_ends as (
   sender_id uuid, sender_account_id uuid, sender_name text, sender_topic uuid,
   reader_id uuid, reader_account_id uuid, reader_topic uuid,
-  may_be_written_to boolean, muted boolean, notifies boolean, pushes boolean, live_topic text,
+  refusal text, muted boolean, notifies boolean, pushes boolean, live_topic text,
   reader_unread bigint, sender_unread bigint, conversation_id uuid,
   reader_archived boolean, sender_muted boolean,
-  sender_peer_read_seq bigint, reader_peer_read_seq bigint, awaits_answer boolean
+  sender_peer_read_seq bigint, reader_peer_read_seq bigint
 );
 comment on type private.message_ends is
   'The sender and the reader of a message that is being written: names, channels, what they have '
-  'not read before it, what each is shown of the other''s reading, whether it stays archived, whether the '
-  'sender has to wait for an answer, and whether and how the reader is notified.';
+  'not read before it, what each is shown of the other''s reading, whether it stays archived, why the '
+  'sender may not write, and whether and how the reader is notified.';
 
 create type private.sent_message as (
   conversation_id uuid, sender_id uuid, client_message_id text, type text, body text,
@@ -23306,8 +23559,16 @@ begin atomic
   select
     sender.id, own.id, sender.display_name, own.topic,
     identities.id, accounts.id, accounts.topic,
-    identities.status = 'active' and private.may_act(accounts)
-      and not private.are_blocked(own.id, accounts.id),
+    case
+      when identities.status <> 'active' or not private.may_act(accounts)
+        or private.are_blocked(own.id, accounts.id) then 'blocked'
+      when participants.written > 0 then null
+      when account_settings.who_may_write = 'proven' and not private.is_proven(own)
+        and not answered.is_so then 'recipient_proven_only'
+      when own_side.written >= (
+        select rates.max from private.rates where rates.rule = 'messages_unanswered'
+      ) and not answered.is_so then 'awaiting_answer'
+    end,
     participants.muted,
     private.wants(account_settings, 'messages', 'inApp'),
     private.wants(account_settings, 'messages', 'push'),
@@ -23317,17 +23578,7 @@ begin atomic
     participants.unread, own_side.unread, conversations.id,
     participants.archived and participants.muted, own_side.muted,
     case when reading.is_shown then own_side.peer_read_seq end,
-    case when reading.is_shown then participants.peer_read_seq end,
-    participants.written = 0
-      and own_side.written >= (
-        select rates.max from private.rates where rates.rule = 'messages_unanswered'
-      )
-      -- What was written before messages were counted is an answer too.
-      and not exists (
-        select from public.messages
-        where messages.conversation_id = participants.conversation_id
-          and messages.sender_identity_id = participants.identity_id
-      )
+    case when reading.is_shown then participants.peer_read_seq end
   from public.conversations
   join public.participants as own_side
     on own_side.conversation_id = conversations.id
@@ -23344,12 +23595,21 @@ begin atomic
   cross join lateral (
     select account_settings.read_receipts is not false and own_settings.read_receipts is not false
   ) as reading (is_shown)
+  cross join lateral (
+    -- What was written before messages were counted is an answer too.
+    select exists (
+      select from public.messages
+      where messages.conversation_id = participants.conversation_id
+        and messages.sender_identity_id = participants.identity_id
+    )
+  ) as answered (is_so)
   where conversations.id = message_ends.conversation_id;
 end;
 comment on function private.message_ends is
-  'Both participants, for a message of one of them. may_be_written_to is false when one has '
-  'blocked the other or the reader may no longer act; awaits_answer is true when the sender has written '
-  'as many messages as may stand without one of the reader.';
+  'Both participants, for a message of one of them. refusal is null, or blocked when one has blocked the '
+  'other or the reader may no longer act, and where the reader has never written: recipient_proven_only '
+  'when the sender has proven nothing and the reader wants only those who have, awaiting_answer when as '
+  'many messages of the sender stand there as may.';
 
 create function private.store_messages(given private.sent_message[])
   returns private.message_delivery[]
@@ -23369,7 +23629,7 @@ begin
         then private.use_picture(sent.media_id, sent.sender_id, 'message') end as picture
     from unnest(given) as sent
     cross join lateral private.message_ends(sent.conversation_id, sent.sender_id) as ends
-    where ends.may_be_written_to and ends.awaits_answer is not true and not exists (
+    where ends.refusal is null and not exists (
       select from public.messages
       where messages.conversation_id = sent.conversation_id
         and messages.sender_identity_id = sent.sender_id
@@ -23405,16 +23665,14 @@ create function private.refuse_message(sent private.sent_message) returns void
   set search_path = ''
 as $$
 declare
-  ends constant private.message_ends := private.message_ends(sent.conversation_id, sent.sender_id);
+  refusal constant text :=
+    (private.message_ends(sent.conversation_id, sent.sender_id)).refusal;
 begin
-  if ends.may_be_written_to then
-    perform private.refuse(409, 'awaiting_answer');
-  end if;
-  perform private.refuse(403, 'blocked');
+  perform private.refuse(case refusal when 'awaiting_answer' then 409 else 403 end, refusal);
 end
 $$;
 comment on function private.refuse_message is
-  'Why a message that is new cannot be written. 403 blocked, 409 awaiting_answer.';
+  'Why a message that is new cannot be written. 403 blocked, recipient_proven_only, 409 awaiting_answer.';
 
 create function private.write_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
@@ -23473,6 +23731,31 @@ comment on function private.write_message is
   'Stores and delivers a message of the acting identity, which the caller has locked; gives '
   '{created, message}. One that was stored before is not created.';
 
+create function private.count_message() returns jsonb
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  -- The minute last: it is what the headers of the answer say.
+  return jsonb_build_object(
+    'messages_day', private.count_action('messages_day'), 'messages', private.count_action('messages'));
+end
+$$;
+comment on function private.count_message is
+  'Counts a message of the calling account, in a minute and in a day; gives the hits.';
+
+create function private.uncount_message(hits jsonb) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.uncount_action(hit.key, (hit.value #>> '{}')::timestamptz)
+  from jsonb_each(hits) as hit;
+end
+$$;
+comment on function private.uncount_message is
+  'Takes back what count_message counted, where nothing was written.';
+
 create function private.send_message(
   conversation_id uuid, client_message_id text, type text, body text, media_id uuid,
   reply_to_id uuid
@@ -23482,16 +23765,16 @@ create function private.send_message(
   set search_path = ''
 as $$
 declare
-  hit timestamptz;
+  hits jsonb;
   sent json;
 begin
   perform private.require_terms();
-  hit := private.count_action('messages');
+  hits := private.count_message();
   sent := private.write_message(private.lock_identity(), conversation_id, client_message_id, type,
     body, media_id, reply_to_id);
   -- Whoever repeats a request because the answer was lost has written nothing more.
   if sent ->> 'created' = 'false' then
-    perform private.uncount_action('messages', hit);
+    perform private.uncount_message(hits);
   end if;
   return sent;
 end
@@ -23515,7 +23798,7 @@ comment on function api.send_message is
   'gives the stored one again. Body: a text of at most 4,000 characters; of an image a caption or '
   'nothing beside mediaId; of a location "lat,lng"; of a property its id. 404 '
   'conversation_not_found; 403 terms_not_accepted, or blocked, also when the other participant may no '
-  'longer act; 409 awaiting_answer after 5 messages to somebody who has never answered; 422 '
+  'longer act, or recipient_proven_only; 409 awaiting_answer after 5 messages to somebody who has never answered; 422 '
   'message_empty, message_too_long, idempotency_mismatch.';
 
 create function private.next_change(changed_at timestamptz) returns timestamptz
@@ -23589,7 +23872,7 @@ grant execute on function api.send_message, api.read_conversation to authenticat
 
 create type private.sent_text as (
   nth bigint, account_id uuid, session_id uuid, conversation_id uuid, client_message_id text,
-  body text, hit timestamptz, rate text
+  body text, hits jsonb, rate text
 );
 comment on type private.sent_text is
   'A text that is being sent with others: its position among them, and how its rate was counted.';
@@ -23601,7 +23884,7 @@ as $$
 begin
   return array(
     select row(given.nth, given.account_id, given.session_id, given.conversation_id,
-      given.client_message_id, private.trimmed_message(given.body), counted.hit,
+      given.client_message_id, private.trimmed_message(given.body), counted.hits,
       concat_ws(',', counted."limit", counted.remaining, counted.reset))::private.sent_text
     from (
       -- In one order, so that no two of these wait for each other.
@@ -23616,8 +23899,9 @@ begin
       )
       order by sent.account_id
     ) as given
-    cross join lateral private.count_hit('messages', given.account_id::text) as counted
-    where counted.hit is not null
+    cross join lateral private.count_hits('{messages,messages_day}',
+      array[given.account_id::text, given.account_id::text]) as counted
+    where counted.refused is null
   );
 end
 $$;
@@ -23669,7 +23953,7 @@ declare
   deliveries private.message_delivery[] := private.store_messages(private.lock_texts(counted));
 begin
   if cardinality(counted) > coalesce(cardinality(deliveries), 0) then
-    perform private.uncount_hit('messages', sent.account_id::text, sent.hit)
+    perform private.uncount_hits(sent.hits)
     from unnest(counted) as sent
     where not exists (
       select from unnest(deliveries) as delivery
@@ -28244,6 +28528,24 @@ end
 $$;
 comment on function private.message_body_en is 'As message_body_ar, in English.';
 
+create function private.waiting_text(language text, waiting bigint, out title text, out body text)
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  if language = 'en' then
+    title := 'Messages from new people';
+    body := case when waiting = 1 then '1 message is waiting' else waiting || ' messages are waiting' end;
+  else
+    title := 'رسائل من أشخاص جدد';
+    body := 'بانتظارك ' || private.counted_ar(waiting, 'رسالة', 'رسالتان', 'رسائل', 'رسالة');
+  end if;
+end
+$$;
+comment on function private.waiting_text is
+  'What a push says of so many messages of strangers that were not pushed.';
+
 create function private.counted_ar(n bigint, one text, two text, few text, many text) returns text
   language plpgsql
   immutable
@@ -29092,6 +29394,87 @@ comment on function private.notify is
   'notifies later. Gives the id in the list, null for none. Without '
   'broadcast the caller broadcasts it.';
 
+create function private.is_stranger(author_id uuid, account_id uuid, seconds integer) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads conversations of both
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.accounts where accounts.id = author_id and not private.is_proven(accounts)
+  ) and not exists (
+    select from public.participants
+    join public.participants as others on others.conversation_id = participants.conversation_id
+      and others.account_id = is_stranger.account_id
+    where participants.account_id = author_id
+      and (
+        others.written > 0
+        or exists (
+          -- The first is the author's, where the other has written none.
+          select from public.messages
+          where messages.conversation_id = participants.conversation_id and messages.seq = 1
+            and messages.created_at < clock_timestamp() - make_interval(secs => seconds)
+        )
+      )
+  );
+end
+$$;
+comment on function private.is_stranger is
+  'Whether an author has proven nothing, never had an answer of an account, and wrote to it for the '
+  'first time within so many seconds.';
+
+create function private.queue_waiting_push(
+  account_id uuid, language text, chosen public.account_settings
+) returns void
+  language plpgsql
+  security definer -- writes closed tables
+  set search_path = ''
+as $$
+declare
+  seconds constant integer := (
+    select rates.seconds from private.rates where rates.rule = 'pushes_waiting'
+  );
+  -- So that it counts those that come at once.
+  soon constant timestamptz := clock_timestamp() + interval '1 minute';
+  due timestamptz;
+  waiting bigint;
+begin
+  select push_outbox.due_at, (push_outbox.data ->> 'count')::bigint into due, waiting
+  from private.push_outbox
+  where push_outbox.account_id = queue_waiting_push.account_id
+    and push_outbox.collapse_key = 'messages_waiting'
+  limit 1;
+  if due is null then
+    -- Its hit is the moment at which it is due.
+    insert into private.rate_hits as told (rule, subject, hits, expires_at)
+    values ('pushes_waiting', account_id::text, array[soon], soon + make_interval(secs => seconds))
+    on conflict on constraint rate_hits_pkey do update
+    set hits = array[greatest(
+          soon, told.hits[cardinality(told.hits)] + make_interval(secs => seconds))],
+        expires_at = greatest(soon, told.hits[cardinality(told.hits)] + make_interval(secs => seconds))
+          + make_interval(secs => seconds)
+    returning told.hits[1] into due;
+    due := private.after_quiet_hours(due, chosen.quiet_from, chosen.quiet_to);
+  end if;
+  waiting := coalesce(waiting, 0) + 1;
+  insert into private.push_outbox as queued (account_id, device_id, collapse_key, category, title,
+    body, data, exempt, due_at, expires_at)
+  select devices.account_id, devices.device_id, 'messages_waiting', 'messages', texts.title, texts.body,
+    jsonb_build_object('kind', 'message_new', 'route', 'notifications', 'count', waiting::text),
+    false, due, due + interval '24 hours'
+  from public.devices
+  cross join lateral private.waiting_text(language, waiting) as texts
+  where devices.account_id = queue_waiting_push.account_id
+  order by devices.device_id
+  on conflict on constraint push_outbox_once_key do update
+  set title = excluded.title, body = excluded.body, data = excluded.data,
+      version = queued.version + 1, expires_at = excluded.expires_at;
+end
+$$;
+comment on function private.queue_waiting_push is
+  'One push an hour that says how many messages of strangers were not pushed since the last one.';
+
 create function private.queue_push(
   made public.notifications, category text, collapses boolean, language text,
   chosen public.account_settings, author_id uuid
@@ -29113,6 +29496,14 @@ begin
   if not found or author_id is not null and (private.count_hit(
     case category when 'messages' then 'pushes_messages' else 'pushes' end,
     author_id || ' ' || made.account_id)).hit is null then
+    return;
+  end if;
+  if category = 'messages' and exists (
+    select from private.rates
+    where rates.rule = 'pushes_strangers' and rates.max < 1000000
+      and private.is_stranger(author_id, made.account_id, rates.seconds)
+  ) and (private.count_hit('pushes_strangers', made.account_id::text)).hit is null then
+    perform private.queue_waiting_push(made.account_id, language, chosen);
     return;
   end if;
   insert into private.push_outbox as waiting (account_id, device_id, notification_id,
@@ -29138,7 +29529,7 @@ end
 $$;
 comment on function private.queue_push is
   'Puts a push for each device of the account into the outbox, to be sent after quiet hours: of what '
-  'one author does so many an hour or a day.';
+  'one author does so many an hour or a day, of strangers together so many an hour.';
 
 create function private.withdraw_notification(account_id uuid, kind text, entity_id uuid)
   returns void
@@ -29575,7 +29966,8 @@ begin
     join public.notifications as made on made.id = counted_ids[delivery.nth]
     join public.accounts on accounts.id = made.account_id
     left join public.account_settings as chosen on chosen.account_id = accounts.id
-    where (delivery.ends).pushes;
+    where (delivery.ends).pushes
+    order by made.account_id; -- in one order, as rates of readers are counted
   end if;
   return counted_ids;
 end
@@ -29635,7 +30027,7 @@ begin
     select delivery.*
     from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
     where ids[delivery.nth] is null and not (delivery.ends).muted
-    order by delivery.nth
+    order by (delivery.ends).reader_account_id, delivery.nth
   loop
     ids[sent.nth] := private.notify(
       (sent.ends).reader_account_id, (sent.ends).reader_id, 'message_new',
@@ -30183,6 +30575,11 @@ as $$
           waiting.expires_at < now() or waiting.attempts >= 8
           or waiting.lease is not null and waiting.lost >= 1
           or notifications.read_at is not null
+          or waiting.collapse_key = 'messages_waiting' and not exists (
+            select from public.notifications as unread
+            where unread.account_id = waiting.account_id and unread.kind = 'message_new'
+              and unread.read_at is null
+          )
           or sessions.id is null
           or not private.may_act(accounts)
           or private.are_blocked(waiting.account_id, (
@@ -31050,7 +31447,7 @@ begin
       ('public.governorates', 'governorate', '', '{name_ar,name_en,lat,lng,position,edited}',
         'A governorate keeps its id and stays, listings and apps have it: change its names.'),
       ('public.areas', 'area', 'insert',
-        '{name_ar,name_en,alias_ar,lat,lng,approximate,position,edited}',
+        '{name_ar,name_en,alias_ar,lat,lng,approximate,reach_km,position,edited}',
         'An area keeps its id and governorate and stays, listings and apps have it: change its '
         'names, or add another area.'),
       ('public.accounts', 'account', '',
@@ -31426,6 +31823,9 @@ insert into private.rates (rule, max, seconds, note) values
   ('code_unknown_day', 4, 86400, 'codes sent per phone or email and other address'),
   ('code_unknown_all_hour', 6, 3600, 'codes sent per phone or email for all other addresses'),
   ('code_unknown_all_day', 10, 86400, 'codes sent per phone or email for all other addresses'),
+  ('code_another_hour', 3, 3600,
+    'of these, codes that accounts ask for to a phone or email of another; the rest is kept for who registers or resets with it'),
+  ('code_another_day', 5, 86400, 'the same in a day'),
   ('code_service', 300, 60, 'codes sent by the whole service'),
   ('code_alarm', 1, 3600, 'alarms that the service sends four fifths of the codes it may'),
   ('code_wrong_identifier', 10, 3600, 'wrong codes per phone or email and address'),
@@ -31433,8 +31833,11 @@ insert into private.rates (rule, max, seconds, note) values
     'wrong codes per address; of attempts that are not named once it is used up'),
   ('favorites', 120, 60, 'favorite toggles per account'),
   ('messages', 60, 60, 'chat messages per account'),
+  ('messages_day', 2000, 86400, 'chat messages per account, in a day'),
   ('messages_unanswered', 5, 86400,
     'not in a time but at a time: messages of one side of a conversation whose other side has not answered'),
+  ('drafts', 50, 86400,
+    'not in a time but at a time: drafts of an identity; where its plan shows more, twice as many as that'),
   ('listings', 300, 3600, 'listings created per account'),
   ('listing_edits', 1200, 3600,
     'changes of listings per account: their fields, pictures and auction, and acts that publish none'),
@@ -31445,8 +31848,14 @@ insert into private.rates (rule, max, seconds, note) values
     'changes of the price that a listing shows, by its owner; its other fields may still be changed'),
   ('first_publications', 10, 86400,
     'listings published for the first time per account, beyond twice as many as its plan shows'),
+  ('feed_places', 1, 600,
+    'places in the feed per account: a listing that is published for the first time stands so much later than the last'),
+  ('feed_places_unproven', 1, 3600, 'of these, places of an account without a proven phone or email'),
   ('pushes_messages', 60, 3600,
     'pushes of messages from the acts of one account to another; in the list they still stand'),
+  ('pushes_strangers', 10, 3600,
+    'pushes per account of messages from accounts that have proven nothing and first wrote to it within that time'),
+  ('pushes_waiting', 1, 3600, 'pushes per account that say how many more of these wait in the list'),
   ('pushes', 10, 86400,
     'pushes of everything else from the acts of one account to another; in the list they still stand'),
   ('uploads', 60, 3600, 'uploads per account, each of up to 20 pictures or 5 documents'),
@@ -31456,6 +31865,9 @@ insert into private.rates (rule, max, seconds, note) values
   ('identities', 5, 86400, 'companies and offices asked for per account'),
   ('identities_waiting', 3, 86400,
     'not in a time but at a time: companies and offices of an account that wait for an admin'),
+  ('sessions', 100, 86400,
+    'not in a time but at a time: sessions of an account; the least recently used end'),
+  ('blocks_kept', 500, 86400, 'not in a time but at a time: identities that an account has blocked'),
   ('blocks', 60, 3600, 'blocks made and lifted per account'),
   ('devices', 60, 3600, 'devices registered and removed per account'),
   ('reads', 240, 60, 'conversations and notifications marked as read, muted, archived or deleted, per account'),
@@ -31800,6 +32212,8 @@ values
   ('account_status', 'banned', 'محظور', 'Banned', 3),
   ('account_status', 'deleted', 'محذوف', 'Deleted', 4),
   ('account_status', 'awaiting_otp', 'بانتظار الرمز', 'Awaiting a code', 5),
+  ('who_may_write', 'everyone', 'الجميع', 'Everyone', 1),
+  ('who_may_write', 'proven', 'الحسابات المؤكدة فقط', 'Confirmed accounts only', 2),
   ('language', 'ar', 'العربية', 'Arabic', 1),
   ('language', 'en', 'الإنجليزية', 'English', 2),
   ('sign_in_provider', 'apple', 'أبل', 'Apple', 1),
@@ -32228,6 +32642,19 @@ on conflict (id) do update set
   governorate_id = excluded.governorate_id, name_ar = excluded.name_ar, name_en = excluded.name_en,
   lat = excluded.lat, lng = excluded.lng, approximate = excluded.approximate,
   alias_ar = excluded.alias_ar, position = excluded.position;
+
+-- How far each area reaches from its centroid, with room for what lies at its edge.
+update public.areas set reach_km = known.km
+from (values
+  ('kuwait-city', 6), ('dasma', 4), ('shamiya', 4), ('hawalli', 5), ('salmiya', 6),
+  ('rumaithiya', 5), ('bayan', 5), ('salwa', 5), ('farwaniya', 6), ('rabiya', 4),
+  ('sabah-al-salem', 7), ('masayel', 5), ('fnaitees', 5), ('abu-ftaira', 5), ('abu-al-hasaniya', 5),
+  ('ahmadi', 12), ('fahaheel', 7), ('mangaf', 6), ('mahboula', 6), ('fintas', 6),
+  ('riqqa', 5), ('sabah-al-ahmad', 15), ('sabah-al-ahmad-sea', 15), ('wafra', 30), ('wafra-residential', 10),
+  ('jahra', 15), ('mutlaa', 25)
+) as known (id, km)
+where areas.id = known.id and areas.lat is not null and not areas.approximate
+  and 'reach_km' <> all (areas.edited) and areas.reach_km is distinct from known.km;
 
 -- By now everything that has to be there is.
 delete from private.needed_rows;

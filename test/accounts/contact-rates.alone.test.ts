@@ -1,9 +1,10 @@
 /** How many changes of phone and email are begun, and whom that costs. */
+import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { newAddress, testFromAddresses } from '../support/addresses.ts'
-import { database, newEmail, type Person } from '../support/client.ts'
-import { ageCodes, signUpByPhone } from '../support/codes.ts'
-import { hitsOf, plantHits } from '../support/rate-hits.ts'
+import { database, newEmail, newPhone, type Person, signUp } from '../support/client.ts'
+import { ageCodes, normalizedIdentifier, signUpByPhone } from '../support/codes.ts'
+import { ageHits, hitsOf, plantHits } from '../support/rate-hits.ts'
 import { withRates } from '../support/own-rates.ts'
 import { defaultRates } from '../support/rates.ts'
 import { refusal } from '../support/problems.ts'
@@ -68,3 +69,46 @@ testFromAddresses(
       .toMatchObject({ status: 202 })
   },
 )
+
+testFromAddresses(
+  'HARM-09 of the codes to a number half are kept for who registers or resets with it',
+  async () => {
+    const people = await Promise.all(Array.from({ length: 5 }, () => signUpByPhone()))
+    await database().query('delete from private.rate_hits')
+    const phone = newPhone()
+    const ask = async (nth: number) => {
+      await ageCodes(phone, 45)
+      const { password } = people[nth]!
+      return await beginFrom(newAddress(), people[nth]!, { phone, currentPassword: password })
+    }
+    for (const nth of [0, 1, 2]) expect(await ask(nth)).toMatchObject({ status: 202 })
+    expect(await ask(3)).toMatchObject(limited)
+    expect(await hitsOf('code_unknown_all_hour', normalizedIdentifier(phone))).toBe(3)
+    const register = async () => {
+      await ageCodes(phone, 45)
+      return await sendRaw({
+        path: '/auth/register',
+        body: { identifier: phone, password: randomUUID() },
+        from: newAddress(),
+      })
+    }
+    for (const status of [201, 201, 201, 429]) expect(await register()).toMatchObject({ status })
+    // Five of ten in a day.
+    await ageHits(3600, normalizedIdentifier(phone))
+    for (const nth of [3, 4]) expect(await ask(nth)).toMatchObject({ status: 202 })
+    const refused = await ask(0)
+    expect(refused).toMatchObject(limited)
+    expect(refused.body.error.retryAfter).toBeGreaterThan(70_000)
+    expect(await register()).toMatchObject({ status: 201 })
+  },
+)
+
+testFromAddresses('HARM-09 who proves the own email takes nothing of that half', async () => {
+  const person = await signUp()
+  await database().query('delete from private.rate_hits')
+  const { identifier: email, password } = person
+  expect(await beginFrom(newAddress(), person, { email, currentPassword: password }))
+    .toMatchObject({ status: 202 })
+  expect(await hitsOf('code_another_hour', email)).toBe(0)
+  expect(await hitsOf('code_unknown_all_hour', email)).toBe(1)
+})

@@ -23,7 +23,7 @@ const defaults = {
     account: channels,
   },
   quietHours: null,
-  privacy: { showPhone: true, readReceipts: true, showLastSeen: true },
+  privacy: { showPhone: true, readReceipts: true, showLastSeen: true, whoMayWrite: 'everyone' },
   marketingConsent: false,
 }
 
@@ -47,7 +47,12 @@ test('a change touches what it names and leaves everything else', async () => {
       account: { ...channels, inApp: false },
     },
     quietHours: { from: '22:30', to: '07:00' },
-    privacy: { showPhone: false, readReceipts: false, showLastSeen: true },
+    privacy: {
+      showPhone: false,
+      readReceipts: false,
+      showLastSeen: true,
+      whoMayWrite: 'everyone',
+    },
     marketingConsent: true,
   })
   expect((await sara.get('/settings')).body).toEqual(body)

@@ -22,7 +22,7 @@ const open: Record<string, { columns?: string; may?: string[] }> = {
   'public.admin_acts': { may: ['insert'] },
   'public.admins': { columns: 'role', may: ['insert', 'delete'] },
   'public.areas': {
-    columns: 'name_ar name_en alias_ar lat lng approximate position edited',
+    columns: 'name_ar name_en alias_ar lat lng approximate reach_km position edited',
     may: ['insert'],
   },
   'public.featured_credits': { may: ['insert'] },

@@ -278,7 +278,7 @@ test('listings of a deleted account are deleted, and nothing of the person stays
   const { id } = await publishListing(seller, {
     street: 'شارع المطر',
     paciNo: '12345678',
-    location: { lat: 29.3, lng: 48, precision: 'exact' },
+    location: { lat: 29.33, lng: 48.07, precision: 'exact' },
     descriptionAr: 'اتصل على سالم',
   })
   await database().query('select private.anonymise_account($1)', [seller.id])

@@ -214,7 +214,7 @@ test('others see of an address what the precision of the location shows, its own
     expect((await person.get(`/properties/${id}`)).body).toMatchObject(address)
   }
   for (const [precision, expected] of Object.entries(seen)) {
-    await seller.patch(`/properties/${id}`, { location: { lat: 29.3, lng: 48, precision } })
+    await seller.patch(`/properties/${id}`, { location: { lat: 29.33, lng: 48.07, precision } })
     for (const person of [guest, buyer]) {
       expect((await person.get(`/properties/${id}`)).body, precision).toMatchObject(expected)
     }
@@ -231,7 +231,7 @@ test('a change leaves what is absent and clears what is null', async () => {
     rentConditions: [{ code: 'families_only' }],
     isNegotiable: true,
     allowCall: false,
-    location: { lat: 29.3, lng: 48, precision: 'area' },
+    location: { lat: 29.33, lng: 48.07, precision: 'area' },
   })
   const path = `/properties/${before.id}`
 

@@ -72,7 +72,7 @@ test.each(['active', 'paused', 'expired'])(
   async (state) => {
     await review(false)
     const before = await publishListing(seller, {
-      location: { lat: 29.3, lng: 48, precision: 'exact' },
+      location: { lat: 29.33, lng: 48.07, precision: 'exact' },
     })
     const path = `/properties/${before.id}`
     if (state === 'paused') await seller.post(`${path}/pause`)

@@ -138,7 +138,10 @@ test('SRCH-07 only known sorts are accepted, each with its own strategy', async 
 })
 
 test('an owner’s listings are found in every strategy and on the map, while the owner is shown', async () => {
-  const place = { location: { lat: 29.3117, lng: 47.9013, precision: 'exact' } }
+  const place = {
+    areaId: 'daiya',
+    location: { lat: 29.3117, lng: 47.9013, precision: 'exact' },
+  }
   const [sale, exchange] = [
     await publishListing(seller, { type: 'SALE', ...place }),
     await publishListing(seller, { type: 'EXCHANGE', ...place }),

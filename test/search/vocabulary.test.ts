@@ -1,6 +1,7 @@
 /** What a misspelt word is taken for, and who decides that. */
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
+import { givePhone, proveEmail } from '../support/fixtures.ts'
 import { publishListing } from '../support/listings.ts'
 import { ids } from './results.ts'
 import { countWords, spread } from './vocabulary.ts'
@@ -20,16 +21,30 @@ async function known(...words: string[]): Promise<string[]> {
   return rows.map(({ word }) => word)
 }
 
-test('what one account alone writes is found, but nothing misspelt is taken for it', async () => {
+test('HARM-07 what few accounts with a phone write is found, but nothing misspelt is taken for it', async () => {
   const word = letters()
-  const person = await signUp()
-  const made = [await publishListing(person, { titleAr: `شقة ${word}` })]
-  made.push(await publishListing(person, { titleAr: `فيلا ${word}` }))
-  await countWords(word)
-  expect(await search(word)).toEqual([made[1].id, made[0].id])
+  const made: string[] = []
+  const write = async (writer: Person) => {
+    made.unshift((await publishListing(writer, { titleAr: `شقة ${word}` })).id)
+    await countWords(word)
+  }
+  for (let nth = 0; nth < 4; nth++) {
+    const writer = await signUp()
+    await givePhone(writer)
+    await write(writer)
+    if (nth === 0) await write(writer)
+  }
+  // Those without a phone do not count, a proven email or not.
+  for (const writer of [await signUp(), await signUp()]) {
+    await proveEmail(writer)
+    await write(writer)
+  }
+  expect(await search(word)).toEqual(made)
   expect(await search(misspelt(word))).toEqual([])
-  await spread(word)
-  expect(await search(misspelt(word))).toEqual([made[1].id, made[0].id])
+  const fifth = await signUp()
+  await givePhone(fifth)
+  await write(fifth)
+  expect(await search(misspelt(word))).toEqual(made)
 })
 
 test('a word goes with its last listing, and what was only written for a moment leaves nothing', async () => {
@@ -77,7 +92,7 @@ test('nobody crowds out a name: it is guessed at, whatever people write', async 
   const crowds = (person: Person) =>
     publishListing(person, { areaId: 'qibla', titleAr: nearer.join(' ') })
   const crowding = await Promise.all(people.map(crowds))
-  await countWords(...nearer)
+  await spread(...nearer)
   expect(await known(...nearer)).toHaveLength(12)
   expect(await search(name, price)).toEqual([own.id])
   // They are guessed at as well.

@@ -176,8 +176,8 @@ export const closedTables: Record<string, Table> = {
   'private.search_names': closed(null),
   'private.search_vocabulary': closed(
     null,
-    `insert into private.search_vocabulary (word, listings, writer, is_shared)
-     values (translate(cast(gen_random_uuid() as text), '0123456789-', 'ghijklmnopq'), 1, 1, false)`,
+    `insert into private.search_vocabulary (word, listings, writers)
+     values (translate(cast(gen_random_uuid() as text), '0123456789-', 'ghijklmnopq'), 1, '{1}')`,
   ),
   'private.search_word_changes': closed(
     null,

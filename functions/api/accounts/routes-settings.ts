@@ -27,6 +27,11 @@ const secrets = {
     'For apps: whether others may see when I was last there. The service shows it to nobody.',
 }
 
+const whoMayWrite = z.enum(['everyone', 'proven']).describe(
+  'Who opens a conversation with me, and writes where I never wrote: everyone, or those with a proven ' +
+    'phone or email.',
+)
+
 /** An object with one value for each name. */
 const each = <Name extends string, Value extends z.ZodType>(
   names: Record<Name, string>,
@@ -51,7 +56,9 @@ const Settings = z.object({
   quietHours: z.object(hours).nullable().describe(
     'Pushes are held back until they end, except security_login, security_password and security_provider.',
   ),
-  privacy: z.object(each(secrets, z.boolean())).describe('What others see of me.'),
+  privacy: z.object({ ...each(secrets, z.boolean()), whoMayWrite }).describe(
+    'What others see of me, and who may write to me.',
+  ),
   marketingConsent: z.boolean().describe('Whether the service may send advertising.'),
 }).openapi('Settings', { description: 'The settings of an account.' })
 
@@ -65,7 +72,8 @@ const Changes = z.strictObject(describedAs(Settings.shape, {
   quietHours: z.strictObject(hours)
     .refine(({ from, to }) => from !== to, { path: ['to'] })
     .nullable().optional(),
-  privacy: z.strictObject(each(secrets, choice)).optional(),
+  privacy: z.strictObject({ ...each(secrets, choice), whoMayWrite: whoMayWrite.optional() })
+    .optional(),
   marketingConsent: choice,
 }))
 

@@ -43,8 +43,8 @@ const block = route({
   description:
     'Neither can write to the other any more, and the other no longer sees when I am there or ' +
     'typing. What the identity lists is left out of my searches, feed, map and similar listings. ' +
-    'They are not told. Can be repeated.',
-  errors: ['identity_not_found'],
+    'They are not told. Can be repeated. At most 500.',
+  errors: ['identity_not_found', 'blocks_full'],
   request: { params: OneIdentity },
   responses: { 204: { description: 'Blocked.' } },
 })

@@ -17,6 +17,7 @@ const whole = z.int().optional()
 const details = {
   actual: text.describe('identity_type_required: the type of the acting identity.'),
   allowed: texts.describe('What would have been taken.'),
+  areaId: text.describe('location_outside_area: the area that the pin lies outside of.'),
   attemptsLeft: whole.describe('otp_invalid: how many tries the code has left.'),
   available: z.number().optional().openapi({
     format: 'double',
@@ -28,7 +29,7 @@ const details = {
   documentIds: texts.describe('documents_changed: what the identity has by now.'),
   from: text.describe('A state conflict: the state that it has.'),
   kinds: texts.describe('contact_missing: the ways of contact that have no number.'),
-  limit: whole.describe('quota_exceeded: what the plan allows.'),
+  limit: whole.describe('quota_exceeded, drafts_full, blocks_full: how many there may be.'),
   max: whole.describe('file_too_large: the limit, in MiB.'),
   obligations: texts.describe('account_has_obligations: what is still open.'),
   provider: text.describe('provider_disabled: whose sign-in is not available.'),
@@ -40,7 +41,7 @@ const details = {
     'account_suspended: when it ends; null: it has no end.',
   ),
   url: text.describe('terms_not_accepted: where the terms are read.'),
-  used: whole.describe('quota_exceeded: how much of it is taken.'),
+  used: whole.describe('quota_exceeded, drafts_full, blocks_full: how much of it is taken.'),
   version: text.describe('terms_not_accepted, terms_outdated: the terms as they are now.'),
 }
 

@@ -57,6 +57,7 @@ const actions: Action[] = [
     operationId: 'restore_property',
     summary: 'Restore my archived listing as a draft',
     description: 'It is a draft again.',
+    errors: ['drafts_full'],
   },
   {
     path: 'mark-sold',
@@ -122,6 +123,7 @@ const contact = route({
     'property_state_conflict',
     'blocked',
     'account_unproven',
+    'recipient_proven_only',
   ],
   idempotent: true,
   request: {

@@ -52,7 +52,8 @@ const create = route({
     '`price` for SALE and RENT, `landAreaM2` or `builtAreaM2`, and for EXCHANGE `descriptionAr` ' +
     'or something wanted; a way to reach the owner (422 `contact_missing` with the `kinds` that have ' +
     'no number, where `allowChat` is off); and room in the plan (402 `quota_exceeded` with `limit` and `used`). ' +
-    'Where administrators review listings it is `pending_review` first. At most 300 an hour.',
+    'Where administrators review listings it is `pending_review` first. At most 300 an hour, and 50 ' +
+    'drafts, or twice as many as the plan shows (409 `drafts_full` with `limit` and `used`).',
   errors: [
     'terms_not_accepted',
     'account_unproven',
@@ -60,7 +61,9 @@ const create = route({
     'contact_missing',
     'field_not_for_type',
     'area_invalid',
+    'location_outside_area',
     'quota_exceeded',
+    'drafts_full',
     'not_found',
   ],
   idempotent: true,
@@ -150,6 +153,7 @@ const update = route({
     'contact_missing',
     'field_not_for_type',
     'area_invalid',
+    'location_outside_area',
   ],
   request: {
     params: OneProperty,

@@ -1,0 +1,119 @@
+// HARM-07: the places in the feed that one account takes.
+import { describe, expect, test } from 'vitest'
+import { database, guest, type Person, signUp } from '../support/client.ts'
+import { insertOrganisation, proveEmail } from '../support/fixtures.ts'
+import { completeFields, publishListing } from '../support/listings.ts'
+import { givePlan } from '../support/plans.ts'
+import { bearer, race } from '../support/races.ts'
+import { withRates } from '../support/own-rates.ts'
+import { ids, now, page } from './feed-pages.ts'
+
+withRates({ feed_places: 1, feed_places_unproven: 1 })
+
+/** How many minutes after its publication the place of each lies. */
+async function places(...listings: string[]): Promise<number[]> {
+  const { rows } = await database().query(
+    `select extract(epoch from kept.published_at - properties.published_at) / 60 as minutes
+     from private.publications as kept
+     join public.properties on properties.id = kept.property_id
+     where kept.property_id = any ($1) and kept.until = 'infinity'
+     order by array_position($1, kept.property_id)`,
+    [listings],
+  )
+  return rows.map(({ minutes }) => Math.round(Number(minutes)))
+}
+
+async function publish(person: Person, count: number): Promise<string[]> {
+  const made: string[] = []
+  while (made.length < count) made.push((await publishListing(person)).id)
+  return made
+}
+
+const inFeed = async () => ids((await page(await now(), 1, 50)).items)
+
+test('HARM-07 ten minutes apart, the first at once; sixty where nothing is proven', async () => {
+  const [proven, unproven] = [await signUp(), await signUp()]
+  await proveEmail(proven)
+  const own = await publish(proven, 4)
+  const others = await publish(unproven, 3)
+  // Some seconds passed between two of them.
+  for (const [nth, minutes] of (await places(...own)).entries()) {
+    expect(Math.abs(minutes - 10 * nth)).toBeLessThanOrEqual(3)
+  }
+  for (const [nth, minutes] of (await places(...others)).entries()) {
+    expect(Math.abs(minutes - 60 * nth)).toBeLessThanOrEqual(3)
+  }
+  const shown = await inFeed()
+  expect([own[0], others[0]].every((id) => shown.includes(id!))).toBe(true)
+  for (const id of [...own.slice(1), ...others.slice(1)]) expect(shown).not.toContain(id)
+  // They are found all the same.
+  const found = await guest.get(`/identities/${proven.identityId}/listings?limit=50`)
+  expect(ids(found.body.items).toSorted()).toEqual(own.toSorted())
+  const searched = await guest.post('/search/advanced', {
+    strategy: 'standard',
+    postedSince: (await proven.get(`/properties/${own[0]}`)).body.publishedAt,
+    limit: 50,
+  })
+  for (const id of [...own, ...others]) expect(ids(searched.body.items)).toContain(id)
+
+  // When its time has come it is there.
+  await database().query(
+    `update private.publications set published_at = now() - interval '1 second' where property_id = $1`,
+    [own[1]],
+  )
+  expect(await inFeed()).toContain(own[1])
+})
+
+test('HARM-07 a place is kept while a listing is away, and none is more than a day ahead', async () => {
+  const person = await signUp()
+  const [first, second] = await publish(person, 2)
+  const before = await places(first!, second!)
+  for (const id of [first, second]) {
+    expect((await person.post(`/properties/${id}/pause`)).status).toBe(200)
+    expect((await person.post(`/properties/${id}/resume`)).status).toBe(200)
+  }
+  expect(await places(first!, second!)).toEqual(before)
+  await database().query(
+    `update private.feed_places set taken_to = now() + interval '23 hours 50 minutes'
+     where account_id = $1`,
+    [person.id],
+  )
+  expect(await places(...await publish(person, 2))).toEqual([1440, 1440])
+})
+
+test('HARM-07 identities of one account share them; of several at once none stand together', async () => {
+  const person = await signUp()
+  await proveEmail(person)
+  const office = await insertOrganisation(person.id, 'office')
+  await givePlan(office, 'office')
+  const own = await publish(person, 1)
+  await person.post('/auth/identity/switch', { identityId: office })
+  const replies = await race(Array.from({ length: 6 }, () => ({
+    path: '/properties',
+    body: { ...completeFields.RENT, publish: true },
+    headers: [bearer(person)],
+  })))
+  const all = [...own, ...replies.map(({ body }) => body.id)]
+  const { rows } = await database().query(
+    `select extract(epoch from published_at - lag(published_at) over (order by published_at)) as apart
+     from private.publications where property_id = any ($1)`,
+    [all],
+  )
+  const apart = rows.slice(1).map((row) => Number(row.apart))
+  expect(apart).toHaveLength(6)
+  for (const seconds of apart) expect(seconds).toBeGreaterThanOrEqual(600)
+})
+
+describe('simulated', () => {
+  test('HARM-07 five accounts that publish all that they may take five places of the first page', async () => {
+    const people = await Promise.all(Array.from({ length: 5 }, () => signUp()))
+    const flood = (await Promise.all(people.map((person) => publish(person, 5)))).flat()
+    const neighbours = await Promise.all(Array.from({ length: 15 }, () => signUp()))
+    const honest = (await Promise.all(neighbours.map((person) => publish(person, 1)))).flat()
+    const first = ids((await page(await now(), 1, 20, 'sale')).items)
+    const taken = first.filter((id) => flood.includes(id)).length
+    console.log(`of the first 20 slots five accounts with 25 new listings take ${taken}`)
+    expect(taken).toBe(5)
+    expect(first.filter((id) => honest.includes(id))).toHaveLength(15)
+  })
+})

@@ -1,0 +1,117 @@
+// HARM-04: docs/growth.md names everything that a client can make more of.
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { database } from '../support/client.ts'
+
+type Routine = { name: string; source: string; isTrigger: boolean; isOpen: boolean; isJob: boolean }
+
+/** Functions that the functions' own role calls by the clock alone: what they add nobody asks for. */
+const byTheClock = (routine: Routine) => routine.isJob
+
+async function routines(): Promise<Routine[]> {
+  const { rows } = await database().query(
+    `select format('%I.%I', nspname, proname) as name,
+       case when prosqlbody is null then prosrc else pg_get_functiondef(pg_proc.oid) end as source,
+       prorettype = 'trigger'::regtype as "isTrigger",
+       has_function_privilege('anon', pg_proc.oid, 'execute')
+         or has_function_privilege('authenticated', pg_proc.oid, 'execute')
+         or has_function_privilege('backend', pg_proc.oid, 'execute') as "isOpen",
+       coalesce(obj_description(pg_proc.oid) like 'Job: %', false) as "isJob"
+     from pg_proc join pg_namespace on pg_namespace.oid = pronamespace
+     where nspname in ('api', 'private', 'public') and prokind = 'f'`,
+  )
+  return rows
+}
+
+/** The functions behind the triggers of a table. */
+async function triggers(): Promise<Map<string, string[]>> {
+  const { rows } = await database().query(
+    `select format('%I.%I', of_table.nspname, relname) as table,
+       array_agg(format('%I.%I', of_function.nspname, proname)) as functions
+     from pg_trigger
+     join pg_class on pg_class.oid = tgrelid
+     join pg_namespace as of_table on of_table.oid = relnamespace
+     join pg_proc on pg_proc.oid = tgfoid
+     join pg_namespace as of_function on of_function.oid = pronamespace
+     where not tgisinternal group by 1`,
+  )
+  return new Map(rows.map(({ table, functions }) => [table, functions]))
+}
+
+const added = (source: string) =>
+  [...source.matchAll(/insert into ((?:public|private|auth|realtime)\.\w+)/gi)]
+    .map(([, table]) => table!.toLowerCase())
+const written = (source: string) =>
+  [
+    ...source.matchAll(
+      /(?:insert into|update|delete from) ((?:public|private|auth|realtime)\.\w+)/gi,
+    ),
+  ]
+    .map(([, table]) => table!.toLowerCase())
+
+/** The tables to which whoever calls these functions, or writes these tables, adds rows. */
+async function tablesAddedTo(): Promise<Set<string>> {
+  const [all, behind] = [await routines(), await triggers()]
+  const named = new Map(all.map((routine) => [routine.name, routine]))
+  const tables = new Set<string>()
+  const seen = new Set<string>()
+  const waiting = all.filter((one) => one.isOpen && !byTheClock(one)).map(({ name }) => name)
+  // Auth and Storage write their own tables for clients.
+  for (const [table, functions] of behind) {
+    if (/^(auth|storage)\./.test(table)) waiting.push(...functions)
+  }
+  for (let name; (name = waiting.pop()) !== undefined;) {
+    const routine = named.get(name)
+    if (!routine || seen.has(name)) continue
+    seen.add(name)
+    for (const [called] of routine.source.matchAll(/\b(?:private|api)\.\w+(?=\()/g)) {
+      waiting.push(called)
+    }
+    for (const table of added(routine.source)) tables.add(table)
+    for (const table of written(routine.source)) waiting.push(...behind.get(table) ?? [])
+  }
+  const { rows } = await database().query(
+    `select format('%I.%I', nspname, relname) as name
+     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+     where relkind in ('r', 'p') and nspname in ('public', 'private', 'realtime')
+       and (has_any_column_privilege('authenticated', pg_class.oid, 'insert')
+         or has_any_column_privilege('anon', pg_class.oid, 'insert'))`,
+  )
+  for (const { name } of rows) tables.add(name)
+  return tables
+}
+
+/** What administrators alone add to, or nobody but a release. */
+const ofAdministrators = [
+  'public.admin_acts',
+  'public.admins',
+  'public.plans',
+  'public.vocabularies',
+  'public.areas',
+  'private.reading_words',
+]
+
+test('HARM-04 every table that a client can make grow is in docs/growth.md, with what bounds it', async () => {
+  const page = readFileSync(new URL('../../docs/growth.md', import.meta.url), 'utf8')
+  const rows = [...page.matchAll(/^\| `(\w+\.\w+)` \| (.+) \| (.+) \|$/gm)]
+  const listed = rows.map(([, table]) => table!)
+  expect(new Set(listed).size).toBe(listed.length)
+  const grows = [...await tablesAddedTo()].filter((table) => !ofAdministrators.includes(table))
+  expect(grows.length).toBeGreaterThan(50)
+  expect(grows.filter((table) => !listed.includes(table)).toSorted()).toEqual([])
+  const { rows: there } = await database().query(
+    `select format('%s.%s', nspname, relname) as name
+     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+     where relkind in ('r', 'p')`,
+  )
+  const tables = there.map(({ name }) => name)
+  expect(listed.filter((table) => !tables.includes(table))).toEqual([])
+  // A rate that bounds something is one.
+  const { rows: rates } = await database().query('select rule from private.rates')
+  const rules = rates.map(({ rule }) => rule as string)
+  const named = rows.flatMap(([, , , bound]) => [...bound!.matchAll(/`(\w+?)(_?…)?`/g)])
+  for (const [, rule, more] of named) {
+    const isRate = rules.some((one) => more ? one.startsWith(rule!) : one === rule)
+    expect([rule, isRate || rule === 'social_tokens']).toEqual([rule, true])
+  }
+})
