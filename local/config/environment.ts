@@ -74,6 +74,12 @@ const declared = {
     of: ['stack'],
     default: '150',
   },
+  LATE_ANSWERS: {
+    about:
+      'A seed: one answer in fifty of the database, of Auth, Realtime and Storage comes up to 500 ms ' +
+      'late, as the seed draws; `npm run test:slow` sets it.',
+    of: ['stack'],
+  },
   REAL_STORAGE: {
     about: 'The folder of supabase/storage, built: it runs in place of the stand-in.',
     of: ['stack', 'tests'],
@@ -186,13 +192,19 @@ const declared = {
     of: ['suite'],
   },
   SLOW: {
-    about: 'Set where things are slowed on purpose: promised times are left out.',
+    about:
+      'The seed of `npm run test:slow`, set where things are slowed on purpose: promised times are left ' +
+      'out, and limits are wider.',
     of: ['suite'],
   },
   RUN_BY: {
     about: 'The command that the suite was started with, by which a failed test is run again.',
     of: ['suite'],
-    default: 'npm test',
+    default: 'npm test --',
+  },
+  HELD_PROCESSES: {
+    about: 'A folder that names the processes which tests have stopped themselves.',
+    of: ['suite'],
   },
   REPETITIONS: { about: 'The file for what was tried again.', of: ['suite'] },
   SUMMARY: { about: 'The file for what passed and failed.', of: ['suite'] },

@@ -17,7 +17,8 @@ export type Ports = Record<
   | 'storage'
   | 'chat1'
   | 'chat2'
-  | 'replica',
+  | 'replica'
+  | 'lateDatabase',
   number
 >
 
@@ -42,6 +43,8 @@ export type Settings = {
   replica: 'none' | 'asynchronous' | 'synchronous'
   /** Lifetime of an edge function's worker in seconds; 0 for no limit. */
   workerLife: number
+  /** What late answers are drawn from; none are late without it. */
+  lateSeed: number | undefined
   /** The folder of the real Storage server, built, to run in place of the stand-in. */
   realStorage: string | undefined
   /** The binary of the real Auth server, likewise. */
@@ -101,6 +104,10 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   if (!['1', '2'].includes(given('REFRESH_TOKENS')!)) {
     throw new UserError('REFRESH_TOKENS must be 1 or 2.')
   }
+  const late = given('LATE_ANSWERS')
+  if (late !== undefined && !/^\d{1,9}$/.test(late)) {
+    throw new UserError('LATE_ANSWERS must be a whole number, the seed of what is late.')
+  }
   const realStorage = given('REAL_STORAGE')
   const realAuth = given('REAL_AUTH')
   return {
@@ -117,6 +124,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       chat1: port + 8,
       chat2: port + 9,
       replica: port + 10,
+      lateDatabase: port + 11,
     },
     host: host === 'localhost' || host === '127.0.0.1' ? undefined : host,
     seed,
@@ -127,6 +135,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     gateways,
     replica,
     workerLife,
+    lateSeed: late === undefined ? undefined : Number(late),
     realStorage: realStorage && resolve(realStorage),
     realAuth: realAuth && resolve(realAuth),
     realAuthOutside: {

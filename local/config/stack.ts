@@ -18,6 +18,8 @@ export type Stack = Settings & {
   studioUrl: string
   databaseUrl: (role: string) => string
   replicaUrl: (role: string) => string
+  /** The database as the functions reach it. */
+  functionsUrl: (role: string) => string
 }
 
 /** Reads the stack from the environment and the data folder, as each of its processes does. */
@@ -39,6 +41,7 @@ export function readStack(env: NodeJS.ProcessEnv): Stack {
     studioUrl: `http://127.0.0.1:${ports.studio}`,
     databaseUrl: databaseAt(ports.database),
     replicaUrl: databaseAt(ports.replica),
+    functionsUrl: databaseAt(settings.lateSeed === undefined ? ports.database : ports.lateDatabase),
   }
 }
 
@@ -76,8 +79,8 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
     SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: secrets.publishableKey }),
     SUPABASE_SECRET_KEYS: JSON.stringify({ default: secrets.secretKey }),
     SUPABASE_JWKS: JSON.stringify(publicKeys(storedKeys(stack.dataDir))),
-    SUPABASE_DB_URL: stack.databaseUrl('postgres'),
-    FACADE_DB_URL: stack.databaseUrl('facade'),
+    SUPABASE_DB_URL: stack.functionsUrl('postgres'),
+    FACADE_DB_URL: stack.functionsUrl('facade'),
     ...(stack.replica !== 'none' && { FACADE_READ_DB_URL: stack.replicaUrl('facade') }),
     // One process serves everybody. On 2 cores six searches at once take a third less of its time than
     // three, as answers arrive together; with more than 12 connections Postgres loses what Deno gains.

@@ -116,7 +116,8 @@ let stopping = false
 const stop = async () => {
   if (stopping) return
   stopping = true
-  setTimeout(() => Deno.exit(0), 8000)
+  // As long as the parts of the stack that run on Node take (processes/lifecycle.ts).
+  setTimeout(() => Deno.exit(0), 20_000)
   unload('termination')
   await server.shutdown()
   Deno.exit(0)

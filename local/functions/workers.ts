@@ -37,6 +37,8 @@ const workerError: Failure = {
 
 // A worker that does not exit in time is killed.
 const killDelay = 1000
+// How long its end may take to be noticed here.
+const noticeDelay = 10_000
 
 class Worker {
   retired = false
@@ -106,7 +108,7 @@ class Worker {
 
   /** Why there is no answer, which is known once the process is gone. */
   private async failure(): Promise<Failure> {
-    const late = new Promise((resolve) => setTimeout(resolve, killDelay).unref())
+    const late = new Promise((resolve) => setTimeout(resolve, noticeDelay).unref())
     await Promise.race([this.gone, late])
     if (this.over) return workerLimit
     // Killed from outside: not the function's fault.

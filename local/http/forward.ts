@@ -21,6 +21,8 @@ export type Target = {
   path: string
   peer: string
   unavailable: () => void
+  /** Called before something is written to whoever upgraded. */
+  hold?: (socket: Socket) => void
   /** An upgrade was answered. */
   answered?: () => void
 }
@@ -110,7 +112,7 @@ export function forwardUpgrade(
   request: IncomingMessage,
   socket: Socket,
   first: Buffer,
-  { port, path, peer, unavailable, answered }: Target,
+  { port, path, peer, unavailable, hold, answered }: Target,
 ): void {
   const raw = request.rawHeaders
   let head = `${request.method} ${path} HTTP/1.1\r\n`
@@ -127,6 +129,7 @@ export function forwardUpgrade(
     if (first.length > 0) upstream.write(first)
     socket.setTimeout(0).setNoDelay(true).setKeepAlive(true, 30_000)
     if (answered) upstream.once('data', answered)
+    if (hold) upstream.on('data', () => hold(socket))
     // The end of one side is passed on, and a slow reader slows down only its own peer.
     socket.pipe(upstream).pipe(socket)
   })

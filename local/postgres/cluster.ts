@@ -13,6 +13,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { binaries, runner } from './binaries.ts'
 import { commandOf } from '../processes/process-info.ts'
+import { stuck } from '../processes/progress.ts'
 import { UserError } from '../config/user-error.ts'
 
 /** The platform's own role, as on hosted projects. */
@@ -83,8 +84,10 @@ export async function stopLeftoverServer(
   if (!command.includes(cluster)) return rmSync(lock)
   log('stopping a database server left over from an earlier run')
   process.kill(pid, 'SIGINT')
-  for (let waited = 0; commandOf(pid) === command; waited += 50) {
-    if (waited === 10_000) process.kill(pid, 'SIGKILL')
-    await sleep(50)
-  }
+  const waiting = new AbortController()
+  void stuck(pid, { idle: 10_000, limit: 120_000, signal: waiting.signal }).then(() =>
+    process.kill(pid, 'SIGKILL')
+  )
+  while (commandOf(pid) === command) await sleep(50)
+  waiting.abort()
 }

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { binaries, runner } from './binaries.ts'
 import { logFile } from '../processes/log-file.ts'
+import { stuck } from '../processes/progress.ts'
 import { superuser } from './cluster.ts'
 import { UserError } from '../config/user-error.ts'
 
@@ -73,7 +74,7 @@ export async function launchServer(
   const [file, fileArgs, spawnOptions] = runner().command(postgres, args)
   const url = `postgresql://${superuser}:${password}@127.0.0.1:${options.port}`
   // After a kill -9 the dead server's children hold its memory for a second or two: try again.
-  const deadline = Date.now() + 15_000
+  const deadline = Date.now() + 60_000
   for (;;) {
     const before = statSync(path, { throwIfNoEntry: false })?.size ?? 0
     const out = openSync(path, 'a')
@@ -84,7 +85,9 @@ export async function launchServer(
       forceFastShutdown(child, cluster)
       return child
     }
-    const output = readFileSync(path).subarray(before).toString()
+    // What stands in for a full disk (/dev/full) has no end.
+    const isFile = statSync(path, { throwIfNoEntry: false })?.isFile()
+    const output = isFile ? readFileSync(path).subarray(before).toString() : ''
     const busy = /pre-existing shared memory|lock file ".*" already exists/.test(output)
     if (!busy || Date.now() > deadline) {
       throw new UserError(describeFailure(output, failure, cluster, options))
@@ -117,14 +120,18 @@ async function ready(child: ChildProcess, url: string): Promise<string | undefin
   let ended: string | undefined
   child.once('exit', (code, signal) => (ended = `it ended at once (${signal ?? code})`))
   child.once('error', (error) => (ended = error.message))
-  // Recovery after a crash may take long on a big folder, so there is no short limit here.
-  const deadline = Date.now() + 120_000
-  while (!ended && Date.now() < deadline) {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 })
+  // Recovery after a crash may take long on a big folder.
+  const waiting = new AbortController()
+  let hangs = false
+  void stuck(child.pid, { idle: 60_000, limit: 1_800_000, signal: waiting.signal })
+    .then(() => (hangs = true))
+  while (!ended && !hangs) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
     client.on('error', () => {})
     try {
       await client.connect()
       await client.end()
+      waiting.abort()
       return undefined
     } catch (error) {
       await client.end().catch(() => {})
@@ -133,13 +140,15 @@ async function ready(child: ChildProcess, url: string): Promise<string | undefin
       if (code?.startsWith('28')) {
         child.kill('SIGINT')
         await Promise.race([once(child, 'exit'), sleep(1000)])
+        waiting.abort()
         return 'its passwords are not those of secrets.json'
       }
       await sleep(25)
     }
   }
+  waiting.abort()
   if (!ended) child.kill('SIGINT')
-  return ended ?? 'it took more than two minutes'
+  return ended ?? 'it gets no further'
 }
 
 /** A SIGTERM from outside makes Postgres wait for clients that never leave: then it is hurried. */
@@ -162,7 +171,9 @@ export async function stopServer(child: ChildProcess): Promise<void> {
   const exit = once(child, 'exit')
   // Postgres' fast shutdown.
   child.kill('SIGINT')
-  const timer = setTimeout(() => child.kill('SIGQUIT'), 4000)
+  const waiting = new AbortController()
+  const patience = { idle: 4000, limit: 60_000, signal: waiting.signal }
+  void stuck(child.pid, patience).then(() => child.kill('SIGQUIT'))
   await exit
-  clearTimeout(timer)
+  waiting.abort()
 }

@@ -3,8 +3,9 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readyLine } from './lifecycle.ts'
+import { longestStop, readyLine } from './lifecycle.ts'
 import { logFile } from './log-file.ts'
+import { stuck } from './progress.ts'
 import { root } from '../config/settings.ts'
 
 /** A running process of the stack; `port` is where it listens if it chose the port itself. */
@@ -20,10 +21,11 @@ export type Program = {
   quiet?: boolean
 }
 
-/** Starts a child process and waits until it reports that it is ready. */
+/** Starts a child process and waits until it reports that it is ready, as long as it gets on. */
 export async function launch(program: Program): Promise<Running> {
+  const output = logFile(program.dataDir, program.name)
   // Its output goes straight into the file: the supervisor takes no part in a request.
-  const out = openSync(logFile(program.dataDir, program.name), 'a')
+  const out = openSync(output, 'a')
   const child = spawn(program.command, program.args, {
     cwd: root,
     env: program.env,
@@ -45,15 +47,19 @@ export async function launch(program: Program): Promise<Running> {
     }).on('close', () => closeSync(out))
   })
   const stop = () => stopChild(child)
-  const timedOut = sleep(30_000, undefined, { ref: false }).then(() => {
-    throw new Error(`${program.name} did not start within 30 s`)
+  const waiting = new AbortController()
+  const patience = { idle: 30_000, limit: 600_000, output, signal: waiting.signal }
+  const hangs = stuck(child.pid, patience).then(() => {
+    throw new Error(`${program.name} does not start: it gets no further`)
   })
   try {
-    const port = await Promise.race([ready, timedOut])
+    const port = await Promise.race([ready, hangs])
     return { process: child, port, stop }
   } catch (error) {
     await stop()
     throw error
+  } finally {
+    waiting.abort()
   }
 }
 
@@ -69,9 +75,11 @@ async function stopChild(child: ChildProcess) {
   const exit = once(child, 'exit')
   // The children take the end of their input as the sign to finish.
   child.stdin!.end()
-  const timer = setTimeout(() => child.kill('SIGKILL'), 5500)
+  const waiting = new AbortController()
+  const patience = { idle: 5500, limit: longestStop, signal: waiting.signal }
+  void stuck(child.pid, patience).then(() => child.kill('SIGKILL'))
   await exit
-  clearTimeout(timer)
+  waiting.abort()
 }
 
 const restartDelays = [0, 250, 500, 1000, 2000]

@@ -5,14 +5,16 @@ import type { Server } from 'node:net'
 /** The line on stderr that tells the supervisor that a child is ready. */
 export const readyLine = '@ready'
 
+/** What does not finish in that time is cut off; what gets no further, sooner (launch.ts). */
+export const longestStop = 20_000
+
 /** Ends this process when the supervisor goes, in whatever way: its end of our stdin closes. */
 export function endWithSupervisor(stop: () => Promise<unknown>): void {
   let stopping = false
   const end = () => {
     if (stopping) return
     stopping = true
-    // What does not finish in time is cut off.
-    setTimeout(() => process.exit(0), 8000).unref()
+    setTimeout(() => process.exit(0), longestStop).unref()
     stop().then(() => process.exit(0), () => process.exit(1))
   }
   process.stdin.on('end', end).on('error', end).resume()

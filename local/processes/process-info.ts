@@ -1,6 +1,6 @@
 // What the system knows about a process: from /proc on Linux, from ps elsewhere.
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 const ps = (pid: number, what: string) =>
   execFileSync('ps', ['-o', `${what}=`, '-p', String(pid)], { stdio: 'pipe' }).toString().trim()
@@ -38,4 +38,47 @@ export function parentOf(pid: number): number {
   } catch {
     return 0
   }
+}
+
+export type Process = {
+  pid: number
+  parent: number
+  /** When it started, which tells it from a later one with the same id. */
+  born: string
+  /** The time that it has had on a processor, in any unit. */
+  time: string
+}
+
+/** Every process that runs; none where the system does not say (Windows). */
+export function processes(): Process[] {
+  if (process.platform === 'win32') return []
+  if (process.platform === 'linux') {
+    return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).flatMap(fromProc)
+  }
+  const list = execFileSync('ps', ['-axo', 'pid=,ppid=,time=,lstart='], { encoding: 'utf8' })
+  return list.split('\n').flatMap((line) => {
+    const [, pid, parent, time, born] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? []
+    return born ? [{ pid: Number(pid), parent: Number(parent), time: time!, born }] : []
+  })
+}
+
+function fromProc(pid: string): Process[] {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')
+    if (fields[0] === 'Z') return []
+    const [user, system] = fields.slice(11, 13)
+    const time = String(Number(user) + Number(system))
+    return [{ pid: Number(pid), parent: Number(fields[1]), born: fields[19]!, time }]
+  } catch {
+    // It has just ended.
+    return []
+  }
+}
+
+/** A process and all below it. */
+export function treeOf(pid: number, all: Process[] = processes()): Process[] {
+  const below = all.filter(({ parent }) => parent === pid).flatMap((child) =>
+    treeOf(child.pid, all)
+  )
+  return [...all.filter((one) => one.pid === pid), ...below]
 }

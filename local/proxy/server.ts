@@ -10,6 +10,7 @@ import type { Workers } from '../functions/workers.ts'
 import { serveDocs } from '../docs/serve.ts'
 import { hs256Token } from '../http/hs256.ts'
 import { bodyOf } from '../http/body.ts'
+import { type Hold, lateAnswers } from '../processes/late-answers.ts'
 import { answer, endSocket, socketUnavailable, unavailable } from '../http/answers.ts'
 import { chatPort } from './chat.ts'
 import {
@@ -24,10 +25,12 @@ import { toFunctions, upgradeFunction } from './functions.ts'
 import { forward, forwardUpgrade } from '../http/forward.ts'
 import { acceptUtf8RequestLines } from './utf8-request-lines.ts'
 
-type Parts = { stack: Stack; auth: Auth; keys: KeyRing; storage: Storage; workers: Workers }
+type Given = { stack: Stack; auth: Auth; keys: KeyRing; storage: Storage; workers: Workers }
+type Parts = Given & { hold: Hold }
 
 /** Creates the proxy; it does not listen yet. */
-export function openProxy(parts: Parts): Server {
+export function openProxy(given: Given): Server {
+  const parts = { ...given, hold: lateAnswers(given.stack.lateSeed) }
   const server = createServer({
     // How often Node looks for requests that take too long.
     connectionsCheckingInterval: 2000,
@@ -41,6 +44,7 @@ export function openProxy(parts: Parts): Server {
     }
     // A request target may be a whole URL.
     const url = request.url = request.url!.replace(/^https?:\/\/[^/?#]*(?=\/)/i, '')
+    if (/^\/(auth|storage|realtime)\/v1\//.test(url)) parts.hold(request.socket)
     if (url.startsWith('/functions/v1/')) void toFunctions(parts.workers, request, response)
     else if (url.startsWith('/auth/v1/')) void toAuth(parts, request, response)
     else if (url.startsWith('/rest/v1/')) void toDataApi(parts, request, response)
@@ -222,6 +226,7 @@ function upgrade(parts: Parts, request: IncomingMessage, socket: Socket, head: B
   }
   forwardUpgrade(request, socket, head, {
     ...realtimeTarget(parts, request),
+    hold: parts.hold,
     unavailable: socketUnavailable(socket),
   })
 }

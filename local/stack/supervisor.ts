@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { launch, type Program, SupervisedProcess } from '../processes/launch.ts'
+import { longestStop } from '../processes/lifecycle.ts'
 import { chatProgram } from '../functions/programs.ts'
 import { ensureKeys } from '../config/signing-keys.ts'
 import { takeLock } from './lock.ts'
@@ -66,18 +67,22 @@ export async function run(): Promise<void> {
 }
 
 async function start(settings: Settings, leftover: boolean) {
-  const { dataDir, ports, host, countCalls, realAuth, realStorage, replica } = settings
+  const { dataDir, ports, host, countCalls, realAuth, realStorage, replica, lateSeed } = settings
   const described = join(dataDir, 'stack.json')
   rmSync(described, { force: true })
-  const { database: _own, auth, ...rest } = ports
-  // The real Auth may have outlived everybody: real-server.ts ends it, or refuses.
-  const others = realAuth ? rest : { ...rest, auth }
+  const { database: _own, auth, lateDatabase, ...rest } = ports
+  const others = {
+    ...rest,
+    // The real Auth may have outlived everybody: real-server.ts ends it, or refuses.
+    ...(!realAuth && { auth }),
+    ...(lateSeed !== undefined && { lateDatabase }),
+  }
   // The real servers keep more connections open than the stand-ins; where commits wait for a replica,
   // whose queries may hold it up for a second, all are open at once.
   const connections = realAuth || realStorage || replica === 'synchronous' ? 100 : undefined
   await stopLeftoverServer(dataDir, log, 'replica')
-  // The parts of a killed supervisor need a moment to notice.
-  await requirePorts(others, leftover ? 6000 : 0)
+  // The parts of a killed supervisor end by themselves, all of them after this time.
+  await requirePorts(others, leftover ? longestStop + 5000 : 0)
   if (host) await requireHost(host, ports.api)
 
   const database = new SupervisedProcess(
@@ -153,6 +158,9 @@ const nodeProgram = ({ dataDir }: Stack, name: string, file: string, quiet = fal
 /** The child processes besides the database. */
 function childPrograms(stack: Stack): Program[] {
   return [
+    ...(stack.lateSeed === undefined
+      ? []
+      : [nodeProgram(stack, 'late-database', '../postgres/late.ts')]),
     nodeProgram(stack, 'services', './services.ts'),
     nodeProgram(stack, 'data-api', '../data-api/main.ts', true),
     nodeProgram(stack, 'realtime', '../realtime/main.ts'),
@@ -168,8 +176,11 @@ function childPrograms(stack: Stack): Program[] {
 
 async function requirePorts(ports: Partial<Ports>, patience: number) {
   const deadline = Date.now() + patience
+  let said = false
   for (const [name, port] of Object.entries(ports)) {
     while (!await isFree(port)) {
+      if (patience > 0 && !said) log('waiting for parts left over from an earlier run')
+      said = true
       if (Date.now() > deadline) {
         throw new UserError(
           `Port ${port} (${name}) is taken by another program: end that one, or choose other ports ` +

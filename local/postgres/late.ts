@@ -1,0 +1,25 @@
+// Stands between the functions and the database where answers are to come late (LATE_ANSWERS).
+import { connect, createServer } from 'node:net'
+import { readStack } from '../config/stack.ts'
+import { lateAnswers } from '../processes/late-answers.ts'
+import { endWithSupervisor, listen, readyLine } from '../processes/lifecycle.ts'
+
+const { ports, lateSeed } = readStack(process.env)
+const hold = lateAnswers(lateSeed)
+
+const server = createServer({ noDelay: true }, (client) => {
+  const database = connect({ port: ports.database, host: '127.0.0.1', noDelay: true })
+  let answered = true
+  client.on('data', () => (answered = false))
+  database.on('data', () => {
+    // The first piece of an answer; the others follow it.
+    if (!answered) hold(client)
+    answered = true
+  })
+  client.pipe(database).pipe(client)
+  client.on('error', () => database.destroy()).on('close', () => database.destroy())
+  database.on('error', () => client.destroy()).on('close', () => client.destroy())
+})
+await listen(server, ports.lateDatabase)
+endWithSupervisor(() => Promise.resolve(server.close()))
+console.error(readyLine)
