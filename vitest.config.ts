@@ -1,4 +1,6 @@
 import { defineConfig } from 'vitest/config'
+import { variable } from './local/config/environment.ts'
+import { slowness } from './test/suite/slowness.ts'
 import { summary } from './test/summary.ts'
 
 // Groups, one after another on one stack: the areas in parallel, what needs the stack to itself
@@ -18,6 +20,9 @@ const aside = ['**/*.alone.test.ts', '**/*.timing.test.ts']
 const always = ['test/whole/invariants.test.ts']
 const half = ['test/{accounts,base}/**/*.alone.test.ts']
 
+// Where things are slowed on purpose, in random order as well.
+const order = variable('SLOW') ? { shuffle: true, seed: Number(variable('SLOW')) } : {}
+
 const group = (
   name: string,
   groupOrder: number,
@@ -30,20 +35,21 @@ const group = (
     name,
     include,
     exclude,
-    sequence: { groupOrder },
+    sequence: { groupOrder, ...order },
     fileParallelism: !alone,
   },
 })
 
 export default defineConfig({
   test: {
+    sequence: order,
     globalSetup: ['test/setup.ts'],
     setupFiles: ['test/support/answers.ts'],
     reporters: ['default', summary],
     // When to give up, no more: a busy machine takes several times what a quiet one does.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
-    expect: { poll: { timeout: 240_000 } },
+    testTimeout: 300_000 * slowness,
+    hookTimeout: 300_000 * slowness,
+    expect: { poll: { timeout: 240_000 * slowness } },
     // More than there are cores: many tests wait for something. With five, peaks of all that they open
     // came near the 60 connections of the smallest project.
     maxWorkers: 4,

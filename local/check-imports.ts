@@ -112,6 +112,8 @@ faults.push(...circlesIn(areas).map((circle) => `circle of areas: ${circle}`))
 const ownSleep: Record<string, string> = {
   'test/support/wait.ts': 'what the others do it by',
   'test/suite/repetitions.ts': 'a pause between tries of a registry, outside any test',
+  'test/suite/slower.ts': 'the turns of what it slows',
+  'test/suite/jobs-at-random.ts': 'the moments of jobs, outside any test',
   'test/client/first-day.ts': 'a program of strangers, who have the package of the client alone',
   'test/client/first-day-on-server.ts': 'the same',
   'local/functions/workers.test.ts': 'in the text of an edge function',

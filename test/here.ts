@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { variable } from '../local/config/environment.ts'
 import type { describeStack } from '../local/config/stack.ts'
+import { filtersFor } from './suite/areas.ts'
 import { liftQuota } from './support/plans.ts'
 import { liftRates } from './support/rates.ts'
 
@@ -20,12 +21,9 @@ function refuse(sentence: string): never {
   process.exit(1)
 }
 
-/** `favorites` is `test/favorites/`; files, and what follows an option of vitest, stay what they are. */
-function filtersFor(given: string[]): string[] {
-  const options = given.findIndex((one) => one.startsWith('-'))
-  const filters = given.map((one, nth) =>
-    /[/]/.test(one) || options >= 0 && nth >= options ? one : `test/${one}/`
-  )
+/** The tests that are asked for, if they can run here. */
+function testsOf(given: string[]): string[] {
+  const filters = filtersFor(given)
   const named = filters.filter((one) => /^(test|local)\//.test(one))
   if (!named.length) {
     refuse(
@@ -68,7 +66,7 @@ async function ask(databaseUrl: string, sql: string, values: unknown[] = []) {
   }
 }
 
-const filters = filtersFor(process.argv.slice(2))
+const filters = testsOf(process.argv.slice(2))
 const stack = await runningStack()
 const { rows: [{ began }] } = await ask(
   stack.databaseUrl,
@@ -89,7 +87,7 @@ const child = spawn(
     stdio: 'inherit',
     env: {
       ...process.env,
-      RUN_BY: 'npm run test:here',
+      RUN_BY: 'npm run test:here --',
       SUPABASE_URL: stack.url,
       SUPABASE_PUBLISHABLE_KEY: stack.publishableKey,
       SUPABASE_SECRET_KEY: stack.secretKey,

@@ -14,6 +14,7 @@ import { liftRates } from './support/rates.ts'
 import { startOutside } from './support/real-auth-outside.ts'
 import { startIssuer } from './support/social-issuer.ts'
 import { startStack } from './support/stack.ts'
+import { jobsAtRandom } from './suite/jobs-at-random.ts'
 
 const names = [
   'SUPABASE_URL',
@@ -72,7 +73,9 @@ async function useOwnStack() {
     LOCAL_STACK: stack.folder,
     SOCIAL_ISSUER_URL: issuer.url,
   })
+  const stopJobs = variable('SLOW') ? jobsAtRandom(stack, Number(variable('SLOW'))) : () => {}
   return async () => {
+    stopJobs()
     await recordDescription()
     await recordCalls(stack.databaseUrl)
     outside?.stop()

@@ -15,6 +15,7 @@ import { hitsByRule, plantHits } from '../support/rate-hits.ts'
 import { defaultRates, enforceRates } from '../support/rates.ts'
 import { startStack } from '../support/stack.ts'
 import { pause, waitUntil } from '../support/wait.ts'
+import { hold } from '../suite/held-processes.ts'
 
 const passwordDoor = '/auth/v1/token'
 const away = [503, 'service_unavailable']
@@ -165,12 +166,12 @@ describe.runIf(hasStack)('REG-27 an outage of Auth', () => {
 
     test('stopped', async () => {
       const pid = processIdOf(server)!
-      process.kill(pid, 'SIGSTOP')
+      const goOn = hold(pid)
       try {
         const tries = await sixTwice(() => logIn())
         expect(tries.map(statusAndCode)).toEqual(Array(12).fill(away))
       } finally {
-        process.kill(pid, 'SIGCONT')
+        goOn()
       }
       expect(await counted()).toEqual([])
       await waitUntil('Auth is back', async () => (await logIn()).status === 200)

@@ -7,9 +7,9 @@ const quoted = (word: string) =>
 /** A pattern of vitest's that only this name matches. */
 export const patternOf = (name: string) => `^${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`
 
-/** What both the stack and the tests are told, without which a failure may not come again. */
+/** What the tests are told, without which a failure may not come again; where a project is, is not said. */
 const settings = Object.entries(variables)
-  .filter(([, { of }]) => of.includes('stack') && of.includes('tests'))
+  .filter(([name, { of }]) => of.includes('tests') && !/^(SUPABASE|DATABASE|INBOX)_/.test(name))
   .map(([name]) => name as VariableName)
 
 export function commandFor(
@@ -20,5 +20,5 @@ export function commandFor(
   const set = settings.filter((one) => env[one]).map((one) => `${one}=${quoted(env[one]!)}`)
   const pattern = name === undefined ? [] : ['-t', patternOf(name)]
   const words = [file.replaceAll('\\', '/'), ...pattern].map(quoted)
-  return [...set, variable('RUN_BY', env)!, '--', ...words].join(' ')
+  return [...set, variable('RUN_BY', env)!, ...words].join(' ')
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
+import { areasOf, filtersFor, thirdOf } from './areas.ts'
 import { commandFor, patternOf } from './command.ts'
 import { onceMore, repetitionsIn } from './repetitions.ts'
 import { testsFor, thisTree } from './since.ts'
@@ -31,7 +32,7 @@ test.each(names)('the command that runs "%s" again names it alone', (name) => {
 })
 
 test('the command that runs a failure again says what the run was told', () => {
-  const env = { REPLICAS: '1', RUN_BY: 'npm run test:here', PORT: '1', DATABASE_URL: 'secret' }
+  const env = { REPLICAS: '1', RUN_BY: 'npm run test:here --', PORT: '1', DATABASE_URL: 'secret' }
   expect(commandFor('test/meta/meta.test.ts', undefined, env))
     .toBe('REPLICAS=1 npm run test:here -- test/meta/meta.test.ts')
 })
@@ -110,4 +111,21 @@ test('what is not ours is tried once more, and counted', async () => {
     rmSync(file, { force: true })
     Object.assign(process.env, { REPETITIONS: before })
   }
+})
+
+test('test:slow: three seeds in a row take every area once, and a seed the same again', () => {
+  const areas = areasOf(thisTree())
+  expect(areas).toEqual(expect.arrayContaining(['test/favorites/', 'test/whole/', 'local/auth/']))
+  for (const first of [0, 3, 300]) {
+    const thirds = [first, first + 1, first + 2].map((seed) => thirdOf(areas, seed))
+    expect(thirds.flat().sort()).toEqual(areas)
+    expect(Math.max(...thirds.map(({ length }) => length))).toBeLessThan(areas.length / 2)
+    expect(thirdOf(areas, first)).toEqual(thirds[0])
+  }
+  expect(thirdOf(areas, 0)).not.toEqual(thirdOf(areas, 3))
+})
+
+test('an area is named as its folder, a file as it lies there, an option as vitest has it', () => {
+  expect(filtersFor(['favorites', 'local/auth/', 'test/meta/app.test.ts', '-t', 'chat']))
+    .toEqual(['test/favorites/', 'local/auth/', 'test/meta/app.test.ts', '-t', 'chat'])
 })

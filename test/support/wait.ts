@@ -3,8 +3,9 @@
  * give up on what will never come, so it is far above what the slowest machine needs.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { slowness } from '../suite/slowness.ts'
 
-const giveUpAfter = 240_000
+const giveUpAfter = 240_000 * slowness
 
 /** Waits until a condition holds; one that throws does not hold yet. Gives the milliseconds it took. */
 export async function waitUntil(
