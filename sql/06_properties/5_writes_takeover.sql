@@ -24,6 +24,11 @@ begin
   perform private.lock_dependents(account_id, identity_ids, false);
   update public.accounts set terms_version = null, terms_accepted_at = null
   where accounts.id = suspend_unproven_past.account_id and accounts.terms_version is not null;
+  -- What an admin has suspended meanwhile comes back as the others do.
+  update public.properties
+  set suspended_from = case properties.suspended_from when 'active' then 'paused' else 'draft' end
+  where properties.owner_identity_id = any (identity_ids)
+    and properties.status = 'suspended' and properties.suspended_from in ('active', 'pending_review');
   with paused as (
     update public.properties
     set status = case properties.status when 'active' then 'paused' else 'draft' end,

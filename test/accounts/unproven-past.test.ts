@@ -38,6 +38,24 @@ const ways = [
 ] as const
 
 describe.each(ways)('an email that is proven for the first time by %s', (_way, prove) => {
+  test('what was suspended meanwhile is not shown again by its restoration', async () => {
+    const before = await signUp()
+    const [shown, waiting] = [
+      await insertListing(before.identityId),
+      await insertListing(before.identityId, { status: 'pending_review' }),
+    ]
+    const set = (status: string) =>
+      database().query(
+        `update public.properties set status = coalesce($2, suspended_from) where id = any ($1)`,
+        [[shown, waiting], status || null],
+      )
+    await set('suspended')
+    const owner = await prove(before)
+    await set('')
+    expect(await stateOf(owner, shown)).toEqual(['paused', null])
+    expect(await stateOf(owner, waiting)).toEqual(['draft', null])
+  })
+
   test('pauses listings, empties the queue, and lists both in one notification', async () => {
     const before = await signUp()
     const active = await insertListing(before.identityId)

@@ -132,6 +132,9 @@ export const ofBackend: Review[] = [
     'private.receive_payment',
     'private.receive_refund',
     'private.refund_answered',
+    'private.begin_refund',
+    'private.refund_declined',
+    'private.give_up_refund',
     'private.refund_order',
   ]],
   ['backend', 'the sandbox as a provider of its own', [

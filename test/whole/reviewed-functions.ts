@@ -202,6 +202,7 @@ const reviews: Review[] = [
     'private.expect_identity',
     'private.identity_id',
     'private.holds_licence',
+    'private.is_locked',
     'private.may_act',
     'private.require_account',
     'private.require_identity',
