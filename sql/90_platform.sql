@@ -39,7 +39,10 @@ create or replace trigger tell_of_new_provider
 -- in another way has to pass here too.
 create or replace trigger check_password_at_auth
   before update of encrypted_password on auth.users
-  for each row when (old.encrypted_password is distinct from new.encrypted_password)
+  -- The random one of a takeover is written by a trigger, in Auth's own transaction.
+  for each row when (
+    old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
+  )
   execute function private.check_password_at_auth();
 create or replace trigger check_contact_at_auth
   before update of email, phone on auth.users

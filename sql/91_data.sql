@@ -35,6 +35,14 @@ insert into private.rates (rule, max, seconds, note) values
   ('code_wrong_identifier', 10, 3600, 'wrong codes per phone or email and address'),
   ('code_wrong_address', 200, 3600,
     'wrong codes per address; of attempts that are not named once it is used up'),
+  ('admin_deletions', 20, 86400,
+    'accounts deleted by one administrator by routes; each further so many need a new proof'),
+  ('admin_identifiers', 20, 86400,
+    'phones and emails set by one administrator by routes; each further so many need a new proof'),
+  ('admin_locks', 50, 86400,
+    'accounts suspended and banned by one administrator by routes; each further so many need a new proof'),
+  ('admin_refunds', 500, 86400,
+    'dinars refunded by one administrator by routes; each further so many need a new proof'),
   ('favorites', 120, 60, 'favorite toggles per account'),
   ('messages', 60, 60, 'chat messages per account'),
   ('messages_day', 2000, 86400, 'chat messages per account, in a day'),
@@ -282,7 +290,7 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
     'invoice_paid, invoice_failed, refund, plan_expiring', 6),
   ('notification_category', 'account', 'الحساب', 'Account',
     'identity_verified, identity_rejected, identity_suspended, identity_restored, security_login, '
-      'security_password, security_provider, security_contact, terms_new, system', 7)
+      'security_password, security_provider, security_contact, terms_new, admin_event, system', 7)
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;

@@ -98,13 +98,14 @@ export class Http {
     expected: string | undefined,
   ): Promise<Received> {
     const { url, language, headers: ofAll, fetch, timeout, reached } = this.options
-    const { body, form, idempotencyKey, signal, onProgress } = call
+    const { body, form, idempotencyKey, proof, signal, onProgress } = call
     const headers = {
       ...lowerCase(ofAll),
       ...(token && { authorization: `Bearer ${token}` }),
       ...(language === 'en' && { 'accept-language': 'en' }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+      ...(proof && { 'x-proof': proof }),
       ...(expected && { 'x-expect-identity': expected }),
       ...lowerCase(call.headers),
     }

@@ -159,6 +159,8 @@ export type ServerCode =
   | 'payment_not_configured'
   | 'not_found'
   | 'admin_self'
+  | 'admin_target'
+  | 'proof_required'
   | 'review_edit_closed'
   | 'content_type_unsupported'
   | 'service_unavailable'
@@ -177,13 +179,13 @@ export interface DeclaredCodes {
   }
   '/admin/users/{userId}': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'user_not_found' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
-    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'last_admin' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'admin_target' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/users/{userId}/status': {
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'last_admin' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'admin_target' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/users/{userId}/identifier': {
-    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'phone_taken' | 'email_taken' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'user_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'admin_target' | 'phone_taken' | 'email_taken' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/identities/{identityId}/status': {
     patch: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'documents_changed' | 'licence_in_use' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -192,7 +194,7 @@ export interface DeclaredCodes {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/moderation/{id}/decide': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'documents_changed' | 'licence_in_use' | 'status_transition_invalid' | 'version_conflict' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'not_found' | 'upload_timeout' | 'identity_changed' | 'admin_self' | 'documents_changed' | 'licence_in_use' | 'status_transition_invalid' | 'version_conflict' | 'body_too_large' | 'content_type_unsupported' | 'licence_expired' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/audit': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -210,7 +212,7 @@ export interface DeclaredCodes {
     post: 'body_not_json' | 'invalid_credentials' | 'upload_timeout' | 'phone_taken' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'identifier_invalid' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/auth/otp/resend': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'otp_resend_too_soon' | 'rate_limited' | 'internal' | 'sms_not_configured' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'upload_timeout' | 'identity_changed' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'otp_resend_too_soon' | 'rate_limited' | 'internal' | 'sms_not_configured' | 'service_unavailable' | 'timeout'
   }
   '/auth/login': {
     post: 'body_not_json' | 'invalid_credentials' | 'account_awaiting_otp' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'identifier_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -257,6 +259,9 @@ export interface DeclaredCodes {
   }
   '/auth/me/providers/{provider}': {
     delete: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'upload_timeout' | 'identity_changed' | 'last_identifier' | 'change_too_soon' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+  }
+  '/auth/sudo': {
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'invalid_credentials' | 'account_suspended' | 'account_banned' | 'admin_only' | 'upload_timeout' | 'identity_changed' | 'otp_expired' | 'body_too_large' | 'content_type_unsupported' | 'otp_invalid' | 'validation_failed' | 'otp_locked' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/auth/me': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'identity_changed' | 'validation_failed' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -492,7 +497,7 @@ export interface DeclaredCodes {
     post: 'body_not_json' | 'webhook_signature_invalid' | 'upload_timeout' | 'body_too_large' | 'content_type_unsupported' | 'validation_failed' | 'internal' | 'payment_provider_error' | 'service_unavailable' | 'timeout'
   }
   '/admin/invoices/{invoiceId}/refund': {
-    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'wallet_insufficient' | 'account_suspended' | 'account_banned' | 'admin_only' | 'invoice_not_found' | 'upload_timeout' | 'identity_changed' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'amount_out_of_range' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
+    post: 'body_not_json' | 'token_missing' | 'token_expired' | 'token_invalid' | 'wallet_insufficient' | 'account_suspended' | 'account_banned' | 'admin_only' | 'proof_required' | 'invoice_not_found' | 'upload_timeout' | 'identity_changed' | 'status_transition_invalid' | 'body_too_large' | 'content_type_unsupported' | 'amount_out_of_range' | 'validation_failed' | 'idempotency_mismatch' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
   }
   '/admin/payments/events': {
     get: 'token_missing' | 'token_expired' | 'token_invalid' | 'account_suspended' | 'account_banned' | 'admin_only' | 'identity_changed' | 'validation_failed' | 'cursor_invalid' | 'rate_limited' | 'internal' | 'service_unavailable' | 'timeout'
@@ -649,7 +654,7 @@ export interface paths {
          * Delete an account: it becomes anonymous for good, financial records stay
          * @description For administrators.
          *
-         *     Makes the account anonymous for good: there is no way back. Invoices and payments stay. The reason, as a parameter or in the body, is kept in the audit trail.
+         *     Makes the account anonymous for good: there is no way back. Invoices and payments stay. The reason, as a parameter or in the body, is kept in the audit trail. Needs a proof (`X-Proof`).
          */
         delete: operations["delete_user"];
         options?: never;
@@ -674,7 +679,7 @@ export interface paths {
          * Suspend or ban an account, or make it active again; its sessions end at once
          * @description For administrators.
          *
-         *     Suspends an account, for good or until a time, bans it, or makes it active again. Its sessions end at once. The reason is kept in the audit trail, and a suspended user reads it.
+         *     Suspends an account, for good or until a time, bans it, or makes it active again. Its sessions end at once. The reason is kept in the audit trail, and a suspended user reads it. To ban needs a proof (`X-Proof`).
          */
         patch: operations["set_user_status"];
         trace?: never;
@@ -696,7 +701,7 @@ export interface paths {
          * Set the phone or email of an account: all that opened it until now ends
          * @description For administrators.
          *
-         *     What an administrator sets counts as proven. The password, codes, known addresses and sessions go; the old one and the other proven one are told, and the person sets a new password by “Forgot password”. `removeOther` takes the other one and providers off as well.
+         *     What an administrator sets counts as proven. The password, codes, known addresses and sessions go; the old one and the other proven one are told, and the person sets a new password by “Forgot password”. `removeOther` takes the other one and providers off as well. Needs a proof (`X-Proof`).
          */
         patch: operations["set_user_identifier"];
         trace?: never;
@@ -758,7 +763,7 @@ export interface paths {
          * Approve or reject an item, suspend or restore a listing, decide on a report
          * @description For administrators.
          *
-         *     Takes one of the `decisions` of the item. A listing or an identity can be suspended or restored at any time by its own id. What is decided about an identity is what `PATCH /admin/identities/{identityId}/status` does. To reject, suspend or uphold needs a reason, which the owner reads. Send the `version` of the item that you show: a listing that was changed meanwhile is not decided about unseen; nor is a company or office with other `documents` than `documentIds` names. Money of a deleted account is `paid_out`, with the reference of your transfer as `note`, or `written_off`.
+         *     Takes one of the `decisions` of the item. A listing or an identity can be suspended or restored at any time by its own id. What is decided about an identity is what `PATCH /admin/identities/{identityId}/status` does. To reject, suspend or uphold needs a reason, which the owner reads. Send the `version` of the item that you show: a listing that was changed meanwhile is not decided about unseen; nor is a company or office with other `documents` than `documentIds` names. Money of a deleted account is `paid_out`, with the reference of your transfer as `note`, or `written_off`; both need a proof (`X-Proof`).
          */
         post: operations["decide_moderation"];
         delete?: never;
@@ -882,7 +887,7 @@ export interface paths {
         put?: never;
         /**
          * Send a new code; the previous one becomes invalid
-         * @description Every 45 seconds at most, and some an hour: see the rates of the introduction. The answer is the same for an identifier that nobody has. `registrationId` names the registration that the code is for. A code to delete an account, or to change its phone or email, needs its token, and goes to its own phone or email only; of a change only to one that is proven.
+         * @description Every 45 seconds at most, and some an hour: see the rates of the introduction. The answer is the same for an identifier that nobody has. `registrationId` names the registration that the code is for. A code to delete an account, or to change its phone or email, needs its token, and goes to its own phone or email only; of a change only to one that is proven. So does one for `POST /auth/sudo` (`sudo`), of administrators.
          */
         post: operations["resend_otp"];
         delete?: never;
@@ -1190,6 +1195,28 @@ export interface paths {
          * @description It signs this account in no more, and other sessions end. Proven by `currentPassword` or `code`. Where the account has neither phone nor email, a sign-in by its provider within the last five minutes is proof enough. It comes back by a sign-in with the account's own proven email.
          */
         delete: operations["remove_provider"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sudo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Prove once more who I am, for what an access token alone does not do
+         * @description For administrators.
+         *
+         *     Takes the current password, whose tries are counted like those of a sign-in, or a code of `POST /auth/otp/resend` with purpose `sudo`. Where an account has neither a password, as after a sign-up by Google or Apple, nor a phone nor an email that mail reaches, an empty object within five minutes of a sign-in by its provider is enough, once for each sign-in. Send `proof` as `X-Proof` for ten minutes; it counts in this session alone, and ends with it, with the password, and with the next proof.
+         */
+        post: operations["prove_admin"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2800,7 +2827,7 @@ export interface paths {
          * Refund an invoice, in full or in part
          * @description For administrators.
          *
-         *     Without `amount` everything that is left. A full refund takes back what the invoice gave: the rest of its plan interval, unused credits. To the wallet it is done at once; to the source of the payment it is `requested` until the provider settles it.
+         *     Without `amount` everything that is left. A full refund takes back what the invoice gave: the rest of its plan interval, unused credits. To the wallet it is done at once; to the source of the payment it is `requested` until the provider settles it, and needs a proof (`X-Proof`).
          */
         post: operations["refund_invoice"];
         delete?: never;
@@ -4369,6 +4396,16 @@ export interface components {
                 listings: number;
             }[];
         };
+        /** @description What an administrator sends as `X-Proof`. */
+        Proof: {
+            /** @description Secret: keep it in memory alone. */
+            proof: string;
+            /**
+             * @description Seconds until it counts no more.
+             * @example 600
+             */
+            expiresIn: number;
+        };
         /** @description The calling account and who it acts as. */
         Me: {
             user: components["schemas"]["User"];
@@ -5766,7 +5803,7 @@ export interface components {
              * @description What happened. New kinds may come.
              * @enum {string}
              */
-            kind: "message_new" | "lead_new" | "favorite_price_drop" | "favorite_unavailable" | "listing_expiring" | "listing_approved" | "listing_rejected" | "listing_suspended" | "listing_restored" | "invoice_paid" | "invoice_failed" | "refund" | "plan_expiring" | "identity_verified" | "identity_rejected" | "identity_suspended" | "identity_restored" | "review_new" | "security_login" | "security_password" | "security_provider" | "security_contact" | "terms_new" | "system";
+            kind: "message_new" | "lead_new" | "favorite_price_drop" | "favorite_unavailable" | "listing_expiring" | "listing_approved" | "listing_rejected" | "listing_suspended" | "listing_restored" | "invoice_paid" | "invoice_failed" | "refund" | "plan_expiring" | "identity_verified" | "identity_rejected" | "identity_suspended" | "identity_restored" | "review_new" | "security_login" | "security_password" | "security_provider" | "security_contact" | "terms_new" | "admin_event" | "system";
             titleAr: string;
             /** @description One or two sentences in Arabic. */
             bodyAr: string;
@@ -7562,7 +7599,7 @@ export interface components {
              * @description What the code is for.
              * @enum {string}
              */
-            purpose: "register" | "reset" | "delete" | "change";
+            purpose: "register" | "reset" | "delete" | "change" | "sudo";
             /**
              * Format: uuid
              * @description The registration that it is for.
@@ -7729,6 +7766,15 @@ export interface components {
             currentPassword?: string;
             /**
              * @description Of `POST /auth/otp/resend` with purpose `change`: it proves a change of the phone or email that it was sent to, and of the other one where that is not proven.
+             * @example 042913
+             */
+            code?: string;
+        };
+        ProveAdminBody: {
+            /** @description The password of the account. */
+            currentPassword?: string;
+            /**
+             * @description Of `POST /auth/otp/resend` with purpose `sudo`.
              * @example 042913
              */
             code?: string;
@@ -8506,6 +8552,8 @@ export interface components {
         ExpectIdentity: string;
         /** @description Makes it safe to send the request again: for 24 hours the same key with the same body gives the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ASCII characters, best a random uuid. */
         IdempotencyKey: string;
+        /** @description The `proof` of `POST /auth/sudo`, of this session: an administrator proves by it who sends this. Without one that counts, what needs it is 403 `proof_required`. */
+        Proof: string;
         /** @description The ETag of an earlier answer that may be kept: 304 if it is still the same. */
         IfNoneMatch: string;
     };
@@ -8666,6 +8714,8 @@ export interface operations {
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The `proof` of `POST /auth/sudo`, of this session: an administrator proves by it who sends this. Without one that counts, what needs it is 403 `proof_required`. */
+                "X-Proof"?: components["parameters"]["Proof"];
             };
             path: {
                 userId: string;
@@ -8698,6 +8748,8 @@ export interface operations {
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The `proof` of `POST /auth/sudo`, of this session: an administrator proves by it who sends this. Without one that counts, what needs it is 403 `proof_required`. */
+                "X-Proof"?: components["parameters"]["Proof"];
             };
             path: {
                 userId: string;
@@ -8732,6 +8784,8 @@ export interface operations {
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The `proof` of `POST /auth/sudo`, of this session: an administrator proves by it who sends this. Without one that counts, what needs it is 403 `proof_required`. */
+                "X-Proof"?: components["parameters"]["Proof"];
             };
             path: {
                 userId: string;
@@ -8869,6 +8923,8 @@ export interface operations {
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The `proof` of `POST /auth/sudo`, of this session: an administrator proves by it who sends this. Without one that counts, what needs it is 403 `proof_required`. */
+                "X-Proof"?: components["parameters"]["Proof"];
             };
             path: {
                 id: string;
@@ -9573,6 +9629,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    prove_admin: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of texts in answers (errors, `priceLabel`, `text` of conditions, `preview`): English where `en` is preferred, else Arabic.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProveAdminBody"];
+            };
+        };
+        responses: {
+            /** @description Proven. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Proof"];
+                };
             };
         };
     };
@@ -12585,6 +12673,8 @@ export interface operations {
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
                 "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The `proof` of `POST /auth/sudo`, of this session: an administrator proves by it who sends this. Without one that counts, what needs it is 403 `proof_required`. */
+                "X-Proof"?: components["parameters"]["Proof"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key with the same body gives the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ASCII characters, best a random uuid. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };

@@ -35,6 +35,8 @@ export type CallOptions = {
   signal?: AbortSignal
   /** Makes a POST one and the same with an earlier one; made for each call where it counts. */
   idempotencyKey?: string
+  /** Of `POST /auth/sudo`: an administrator proves by it who calls. */
+  proof?: string
   /** More headers, as `if-match` or `x-expect-identity`. */
   headers?: Record<string, string>
   /** How often it may be sent again, where that is safe; 2 by default. */

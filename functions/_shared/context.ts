@@ -18,6 +18,8 @@ export type ApiEnv = {
     english?: boolean
     /** X-Expect-Identity, if sent. */
     expectIdentity?: string
+    /** X-Proof, if sent. */
+    proof?: string
     /** Idempotency-Key, if sent to a route that takes it: the answer of its call is kept. */
     idempotencyKey?: string
     /** The route needs a token, so the database refuses a caller that is not in order. */

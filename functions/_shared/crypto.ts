@@ -6,7 +6,7 @@ import { type Bytes, bytesOf, fromBase64, toBase64 } from './bytes.ts'
 import { env } from './env.ts'
 
 /** What a one-time code is for. */
-export type CodePurpose = 'register' | 'reset' | 'delete' | 'change' | 'prove'
+export type CodePurpose = 'register' | 'reset' | 'delete' | 'change' | 'prove' | 'sudo'
 
 const utf8 = new TextEncoder()
 
@@ -19,6 +19,12 @@ export function newCode(): string {
 
 /** A password that nobody knows. */
 export const unknownPassword = () => toBase64(crypto.getRandomValues(new Uint8Array(36)))
+
+/** What an administrator sends as X-Proof. */
+export const newProof = () => toBase64(crypto.getRandomValues(new Uint8Array(32)))
+
+/** Of what is short, at once and in hex. */
+export const sha256OfShort = (text: string): string => bytesToHex(sha256Sync(utf8.encode(text)))
 
 /** By Web Crypto, which is twenty times as fast with more than a few kilobytes. */
 export const sha256Bytes = async (data: string | Uint8Array): Promise<Bytes> =>

@@ -72,9 +72,6 @@ export type Database = {
 "delete_review":
 { Args: { "review_id": string }; Returns: undefined
                            },
-"delete_user":
-{ Args: { "reason": string,"user_id": string }; Returns: undefined
-                           },
 "end_session":
 { Args: { "session_id": string }; Returns: undefined
                            },

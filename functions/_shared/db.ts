@@ -4,6 +4,7 @@
  */
 import { keepAlarmsWith } from './alarms.ts'
 import type { CallContext } from './context.ts'
+import { sha256OfShort } from './crypto.ts'
 import type { Database } from './database.types.ts'
 import { literal } from './literals.ts'
 import { reservePool, type Rows, sendQuery } from './pools.ts'
@@ -87,6 +88,12 @@ const withClaims = (claims = `''`) =>
 /** Texts in answers are in the caller's language, `private.in_english`. */
 const inEnglish = ` and set_config('facade.language','en',true) is not null`
 
+/** The database knows no proof but by its hash; one that no session has counts for nothing. */
+const withProof = (proof: string | undefined) =>
+  proof !== undefined && /^[\w+/=-]{1,100}$/.test(proof)
+    ? ` and set_config('facade.proof',${literal(sha256OfShort(proof), 'text')},true) is not null`
+    : ''
+
 /**
  * Calls a function as the caller and gives its JSON as text. Errors are thrown as Postgres raised
  * them; `classifyError` in refusal.ts knows what they mean.
@@ -130,7 +137,7 @@ export async function call<Name extends Callable>(
     `select ${result}::text as answer,${rateColumn}` +
     // Whether a token that verified counts no longer.
     (role === 'authenticated' && !c.get('required') ? ',private.is_ignored() as ignored' : '') +
-    withClaims(claims) + (c.get('english') ? inEnglish : ''),
+    withClaims(claims) + withProof(c.get('proof')) + (c.get('english') ? inEnglish : ''),
   ].join('')
 
   const near = role === 'anon' && !options.rate && !before.length && mayBeOld.has(name)

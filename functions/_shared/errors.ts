@@ -322,6 +322,16 @@ export const errors = {
     'لا يمكنك تنفيذ هذا الإجراء على حسابك',
     'You cannot do this to your own account',
   ],
+  admin_target: [
+    409,
+    'لا يمكن تنفيذ هذا الإجراء على حساب مشرف',
+    'This cannot be done to the account of an administrator',
+  ],
+  proof_required: [
+    403,
+    'يرجى تأكيد هويتك أولاً للمتابعة',
+    'Please prove who you are first',
+  ],
   review_edit_closed: [409, 'انتهت مهلة تعديل التقييم', 'The time to edit this review has passed'],
   content_type_unsupported: [415, 'نوع المحتوى غير مدعوم', 'Unsupported content type'],
   service_unavailable: [

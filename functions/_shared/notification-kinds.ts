@@ -23,5 +23,6 @@ export const notificationKinds = [
   'security_provider',
   'security_contact',
   'terms_new',
+  'admin_event',
   'system',
 ] as const

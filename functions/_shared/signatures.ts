@@ -246,6 +246,7 @@ export const facadeSignatures = {
     amount: 'numeric?',
     payment_id: 'uuid?',
   },
+  require_admin: {},
   search: {
     strategy: 'text',
     filters: 'jsonb',
@@ -495,6 +496,13 @@ export const backendSignatures = {
   sandbox_look_up: { id: 'text', reference: 'text' },
   sandbox_refund: { charge_id: 'text', reference: 'text', amount: 'numeric' },
   sandbox_refund_look_up: { id: 'text', reference: 'text' },
+  save_proof: {
+    account_id: 'uuid',
+    session_id: 'uuid',
+    way: 'text',
+    hash: 'text',
+    mail_works: 'boolean',
+  },
   send_messages: { messages: 'jsonb' },
   session_id: {},
   set_codes_are_sent: { are_sent: 'boolean' },

@@ -11,6 +11,7 @@ import { registration } from './accounts/routes-registration.ts'
 import { settings } from './accounts/routes-settings.ts'
 import { signingIn } from './accounts/routes-sign-in.ts'
 import { social } from './accounts/routes-social.ts'
+import { sudo } from './accounts/routes-sudo.ts'
 import { accounts } from './accounts/routes.ts'
 import { adminPayments } from './admin/routes-payments.ts'
 import { reports } from './admin/routes-reports.ts'
@@ -71,6 +72,7 @@ const crossOrigin = cors({
     'Idempotency-Key',
     'If-Match',
     'X-Expect-Identity',
+    'X-Proof',
     // What supabase-js sends with every call, and by which a caller chooses the region of functions.
     'apikey',
     'x-client-info',
@@ -100,7 +102,7 @@ app.use(authenticate)
 
 app.route('/', service)
 app.route('/admin', admin)
-for (const part of [registration, signingIn, social, passwords, contact, accounts]) {
+for (const part of [registration, signingIn, social, passwords, contact, sudo, accounts]) {
   app.route('/auth', part)
 }
 app.route('/auth', accountExport)

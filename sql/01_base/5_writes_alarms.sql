@@ -19,6 +19,10 @@ begin
       and alarms.settled_at is null and alarms.seen_at < clock_timestamp() - interval '10 seconds';
     return;
   end if;
+  if raise_alarm.kind = 'admin_ceiling' then
+    perform private.tell_admins(details);
+    return;
+  end if;
   perform private.notify(admins.account_id, null, 'system', null,
     jsonb_build_object(
       'titleAr', case when is_money then 'تنبيه مالي يحتاج إلى مراجعة'

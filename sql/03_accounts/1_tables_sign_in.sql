@@ -124,7 +124,7 @@ create table private.codes (
   id uuid primary key default gen_random_uuid(),
   purpose text not null
     constraint codes_purpose_is_known
-      check (purpose in ('register', 'reset', 'delete', 'change', 'prove')),
+      check (purpose in ('register', 'reset', 'delete', 'change', 'prove', 'sudo')),
   identifier text not null,
   registration_id uuid references private.registrations (id) on delete cascade,
   reset_id uuid,
@@ -141,8 +141,8 @@ create table private.codes (
 comment on table private.codes is
   'One-time codes: a short life, few tries, one use. Cleaned by private.purge_codes.';
 comment on column private.codes.purpose is
-  'register, reset, delete, change (who is signed in may change phone or email) or prove (a new phone '
-  'or email); a code serves one of them.';
+  'register, reset, delete, change (who is signed in may change phone or email), prove (a new phone '
+  'or email) or sudo (an administrator''s proof); a code serves one of them.';
 comment on column private.codes.identifier is 'The phone or email it was sent to.';
 comment on column private.codes.registration_id is 'The registration it belongs to (register).';
 comment on column private.codes.reset_id is

@@ -162,7 +162,7 @@ begin
   -- The limits of the whole service come last, so that one noisy caller cannot use them up.
   sending := private.count_sending(
     identifier like '+%',
-    is_known or purpose = 'change' or private.hits_within('code_used_address', subject, 86400) > 0,
+    is_known or purpose in ('change', 'sudo') or private.hits_within('code_used_address', subject, 86400) > 0,
     sends, sms_per_day);
   perform private.uncount_hit(taken.rule, taken.subject, taken.hit)
   from jsonb_to_recordset(counted.hits) as taken (rule text, subject text, hit timestamptz)

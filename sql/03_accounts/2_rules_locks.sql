@@ -26,8 +26,9 @@
 --  12. what triggers take at the commit     an account's last place in the feed, then its snapshot
 --
 -- An act of an admin by a row (11_admin/2_rules_acts.sql) takes its advisory lock before all of these, and
--- is repeated in its own transaction. What is about codes (of one phone or email) takes theirs before all
--- of these, too, and the rows of codes after the account.
+-- is repeated in its own transaction; so does what counts for a ceiling by a route
+-- (11_admin/2_rules_ceilings.sql). What is about codes (of one phone or email) takes theirs before all of
+-- these, too, and the rows of codes after the account.
 -- A rate is counted before all of these (01_base/2_rules_rates.sql), by the account that does it; one
 -- of a listing (price_changes) by whoever holds the lock of that listing, pushes from one account to
 -- another with the devices that they go to.

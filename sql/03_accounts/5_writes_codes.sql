@@ -64,7 +64,8 @@ begin
     where accounts.id = holder and not private.is_locked(accounts)
       and (purpose = 'reset' or holder = request_code.account_id)
       -- Who only registered an email proves nothing by it.
-      and (purpose <> 'change' or accounts.phone = identifier or accounts.email_proven);
+      and (purpose not in ('change', 'sudo') or accounts.phone = identifier
+        or accounts.email_proven);
   end if;
   if purpose = 'reset' then
     -- Requests of one address are one attempt, also where one of them comes too soon.
@@ -103,7 +104,7 @@ $$;
 comment on function private.request_code is
   'A new code for a registration or an account, or {error}: raising would take the count back. An '
   'unknown identifier gets a code too, which is never sent. account_id: who is signed in, for a '
-  'deletion or a change. resetId names the attempt to reset a password, whether or not there is an account.';
+  'deletion, a change or a proof. resetId names the attempt to reset a password, whether or not there is an account.';
 
 create function private.same_bytes(a bytea, b bytea) returns boolean
   language sql

@@ -147,15 +147,20 @@ create function private.refund_invoice(
 as $$
 declare
   refund_id constant uuid := gen_random_uuid();
+  admin_id constant uuid := private.require_admin();
 begin
-  perform private.make_refund(private.require_admin(), refund_id, invoice_id, amount, destination,
-    reason, payment_id, nullif(current_setting('facade.provider', true), '') is not null);
+  if destination = 'source' then
+    perform private.require_admin_proof();
+  end if;
+  perform private.lock_ceilings(admin_id);
+  perform private.make_refund(admin_id, refund_id, invoice_id, amount, destination, reason, payment_id, nullif(current_setting('facade.provider', true), '') is not null);
   return private.refund_answer(refund_id);
 end
 $$;
 comment on function private.refund_invoice is
   'Api: For admins: refunds all or a part of a paid invoice, or of a surplus payment, which went '
-  'to the wallet. 403 admin_only, 404 invoice_not_found, 409 status_transition_invalid, 422 '
+  'to the wallet. To the source it needs a proof, which the facade alone passes on: 403 admin_only, '
+  'proof_required, 404 invoice_not_found, 409 status_transition_invalid, 422 '
   'amount_out_of_range, 402 wallet_insufficient.';
 
 grant execute on function private.refund_invoice to authenticated;

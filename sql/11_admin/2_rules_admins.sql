@@ -29,7 +29,28 @@ begin
 end
 $$;
 comment on function private.require_admin is
-  'The calling admin''s account, or what require_account refuses, or 403 admin_only.';
+  'Facade: the calling admin''s account, or what require_account refuses, or 403 admin_only.';
+
+create function private.refuse_admin_target(admin_id uuid, account_id uuid) returns void
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+begin
+  if refuse_admin_target.account_id = admin_id then
+    perform private.refuse(409, 'admin_self');
+  elsif admin_id is not null and exists (
+    select from public.admins where admins.account_id = refuse_admin_target.account_id
+  ) then
+    perform private.refuse(409, 'admin_target');
+  end if;
+end
+$$;
+comment on function private.refuse_admin_target is
+  '409 admin_self or admin_target where an administrator does something by a route to an administrator''s '
+  'account; by a row of admin_acts, where admin_id is null, a team gets its own people back in. Asked once '
+  'the account is locked.';
 
 create function private.lock_admins() returns void
   language sql

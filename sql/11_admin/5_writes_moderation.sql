@@ -225,6 +225,9 @@ declare
   report public.reports;
   payout public.wallet_payouts;
 begin
+  if decision in ('paid_out', 'written_off') then
+    perform private.require_admin_proof();
+  end if;
   if decision is null or decision not in ('approve', 'reject', 'suspend', 'restore', 'uphold',
     'dismiss', 'paid_out', 'written_off') then
     perform private.refuse_field('decision', 'invalid');
@@ -264,7 +267,8 @@ $$;
 comment on function private.decide_moderation is
   'Api: For admins: approve or reject what waits, suspend a listing or identity or restore it, '
   'uphold or dismiss a report, pay out or write off money of a deleted account. Of a listing or its changes version is what the admin saw, of a '
-  'company or office that waits document_ids are. 403 admin_only, 404 not_found, 409 admin_self, '
+  'company or office that waits document_ids are. The last two need a proof, which the facade alone '
+  'passes on: 403 admin_only, proof_required, 404 not_found, 409 admin_self, '
   'status_transition_invalid, version_conflict, documents_changed, licence_in_use, 422 '
   'licence_expired.';
 

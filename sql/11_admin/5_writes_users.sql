@@ -25,9 +25,9 @@ begin
   account := private.lock_account_exclusively(user_id);
   if account.id is null or private.is_decoy(account) then
     perform private.refuse(404, 'user_not_found');
-  elsif account.id = admin_id then
-    perform private.refuse(409, 'admin_self');
-  elsif account.status = 'deleted' then
+  end if;
+  perform private.refuse_admin_target(admin_id, account.id);
+  if account.status = 'deleted' then
     perform private.refuse(409, 'status_transition_invalid',
       '{"from":"deleted","allowed":[]}',
       'A deleted account does not come back: nothing of it is left.');
@@ -53,15 +53,22 @@ create function private.set_user_status(
   security definer -- calls what is closed to clients, for an admin
   set search_path = ''
 as $$
+declare
+  admin_id constant uuid := private.require_admin();
 begin
-  perform private.decide_account(private.require_admin(), user_id, status, reason, until);
+  if status = 'banned' then
+    perform private.require_admin_proof();
+  end if;
+  perform private.lock_ceilings(admin_id);
+  perform private.decide_account(admin_id, user_id, status, reason, until);
   return (select records.record from private.user_records(array[user_id]) as records);
 end
 $$;
 comment on function private.set_user_status is
   'Api: For admins: suspends an account, for good or until a time, bans it, or makes it active '
-  'again. Its sessions end at once. 403 admin_only, 404 user_not_found, 409 admin_self, '
-  'last_admin, status_transition_invalid for a deleted one.';
+  'again. Its sessions end at once. To ban needs a proof, which the facade alone passes on: 403 '
+  'admin_only, proof_required, 404 user_not_found, 409 admin_self, admin_target, '
+  'status_transition_invalid for a deleted one.';
 
 create function private.end_account(admin_id uuid, user_id uuid, reason text) returns void
   language plpgsql
@@ -78,9 +85,9 @@ begin
   account := private.lock_account_exclusively(user_id);
   if account.id is null or private.is_decoy(account) then
     perform private.refuse(404, 'user_not_found');
-  elsif account.id = admin_id then
-    perform private.refuse(409, 'admin_self');
-  elsif account.status = 'deleted' then
+  end if;
+  perform private.refuse_admin_target(admin_id, account.id);
+  if account.status = 'deleted' then
     return;
   end if;
   perform private.audit('account.deleted', 'account', account.id, why,
@@ -96,13 +103,17 @@ create function private.delete_user(user_id uuid, reason text) returns void
   security definer -- calls what is closed to clients, for an admin
   set search_path = ''
 as $$
+declare
+  admin_id constant uuid := private.require_admin();
 begin
-  perform private.end_account(private.require_admin(), user_id, reason);
+  perform private.require_admin_proof();
+  perform private.lock_ceilings(admin_id);
+  perform private.end_account(admin_id, user_id, reason);
 end
 $$;
 comment on function private.delete_user is
-  'Api: For admins: deletes an account: what remains of it is anonymous, records of money among '
-  'it. Can be repeated. 403 admin_only, 404 user_not_found, 409 admin_self, last_admin.';
+  'Facade: for admins: deletes an account: what remains of it is anonymous, records of money among '
+  'it. Can be repeated. 403 admin_only, proof_required, 404 user_not_found, 409 admin_self, admin_target.';
 
 create function private.set_contact(
   admin_id uuid, user_id uuid, value text, remove_other boolean, reason text
@@ -122,9 +133,9 @@ begin
   account := private.lock_account_exclusively(user_id);
   if account.id is null or private.is_decoy(account) then
     perform private.refuse(404, 'user_not_found');
-  elsif account.id = admin_id then
-    perform private.refuse(409, 'admin_self');
-  elsif account.status = 'deleted' then
+  end if;
+  perform private.refuse_admin_target(admin_id, account.id);
+  if account.status = 'deleted' then
     perform private.refuse(409, 'status_transition_invalid',
       '{"from":"deleted","allowed":[]}',
       'A deleted account does not come back: nothing of it is left.');
@@ -156,14 +167,18 @@ create function private.set_user_identifier(
   security definer -- calls what is closed to clients, for an admin
   set search_path = ''
 as $$
+declare
+  admin_id constant uuid := private.require_admin();
 begin
-  perform private.set_contact(private.require_admin(), user_id, value, remove_other, reason);
+  perform private.require_admin_proof();
+  perform private.lock_ceilings(admin_id);
+  perform private.set_contact(admin_id, user_id, value, remove_other, reason);
   return (select records.record from private.user_records(array[user_id]) as records);
 end
 $$;
 comment on function private.set_user_identifier is
   'Facade: for admins: the phone or email of an account, proven; password, codes, known addresses and '
-  'sessions go. 403 admin_only, 404 user_not_found, 409 admin_self, phone_taken, email_taken, '
+  'sessions go. 403 admin_only, proof_required, 404 user_not_found, 409 admin_self, admin_target, phone_taken, email_taken, '
   'status_transition_invalid for a deleted one.';
 
 grant execute on function

@@ -1,6 +1,6 @@
 -- The kinds of notification: which preferences rule each, which screen it opens, and which stand in
 -- the list whatever the preferences say: who may sign in, what an admin has closed, what is to
--- be accepted.
+-- be accepted, what concerns administrators.
 
 create view private.notification_kinds with (security_invoker = true) as
 select kinds.*, private.collapses(kinds.kind) as collapses from (values
@@ -27,6 +27,7 @@ select kinds.*, private.collapses(kinds.kind) as collapses from (values
   ('security_provider', 'account', 'sessions', true),
   ('security_contact', 'account', 'sessions', true),
   ('terms_new', 'account', 'terms', true),
+  ('admin_event', 'account', 'notifications', true),
   ('system', 'account', 'notifications', false)
 ) as kinds (kind, category, route, always_listed);
 comment on view private.notification_kinds is

@@ -95,6 +95,51 @@ end
 $$;
 comment on function private.contact_texts is 'Texts of changed phones, emails and providers.';
 
+-- Details: event, name, status; of a ceiling rule, total.
+create function private.admin_event_texts(details jsonb) returns text[]
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  name_ar constant text := coalesce(details ->> 'name', 'مشرف');
+  name_en constant text := coalesce(details ->> 'name', 'An administrator');
+  act text[];
+begin
+  act := case
+    when details ->> 'event' = 'admin.added' then array['أصبح مشرفاً', 'is an administrator now']
+    when details ->> 'event' = 'admin.removed'
+      then array['لم يعد مشرفاً', 'is no administrator any more']
+    when details ->> 'event' = 'admin.changed'
+      then array['تغيّرت صلاحياته', 'has other rights as an administrator']
+    when details ->> 'event' = 'account.identifier'
+      then array['غُيّر رقمه أو بريده', 'was given another phone or email']
+    when details ->> 'event' = 'account.deleted' or details ->> 'status' = 'deleted'
+      then array['حُذف حسابه', 'was deleted']
+    when details ->> 'status' = 'suspended' then array['أُوقف حسابه', 'was suspended']
+    when details ->> 'status' = 'banned' then array['حُظر حسابه', 'was banned']
+    when details ->> 'event' = 'account.status' then array['أُعيد تفعيل حسابه', 'was let in again']
+    when details ->> 'rule' = 'admin_deletions'
+      then array['حذف حسابات كثيرة خلال يوم', 'deleted many accounts within a day']
+    when details ->> 'rule' = 'admin_identifiers'
+      then array['غيّر أرقاماً وعناوين كثيرة خلال يوم', 'set many phones and emails within a day']
+    when details ->> 'rule' = 'admin_locks'
+      then array['أوقف حسابات كثيرة خلال يوم', 'suspended many accounts within a day']
+    when details ->> 'rule' = 'admin_refunds'
+      then array['استرد مبالغ كثيرة خلال يوم', 'refunded much within a day']
+    else array['تغيّر حسابه', 'has another account']
+  end;
+  return array[
+    case when details ? 'rule' then 'أعمال كثيرة من مشرف واحد' else 'تغيير في حساب مشرف' end,
+    format('%s: %s. إن لم تعرف السبب فراجع سجل الأعمال الآن', name_ar, act[1]),
+    case when details ? 'rule' then 'One administrator has done much'
+      else 'Something about an administrator' end,
+    format('%s %s. If you do not know why, look at the audit trail now', name_en, act[2])];
+end
+$$;
+comment on function private.admin_event_texts is
+  'Texts of what every administrator is told of another.';
+
 -- Details: name, reason, rating, at, provider, refused, taken, act, kind, requiredFrom; of
 -- system the texts themselves.
 create function private.account_texts(kind text, details jsonb) returns private.notification_text
@@ -189,6 +234,7 @@ begin
       'New terms and conditions',
       format('New terms and conditions apply from %s. Please read and accept them to go on publishing '
         'and writing to others', required_from)]
+    when 'admin_event' then private.admin_event_texts(details)
     when 'system' then array[
       details ->> 'titleAr', details ->> 'bodyAr', details ->> 'titleEn', details ->> 'bodyEn']
   end;

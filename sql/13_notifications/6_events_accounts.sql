@@ -84,13 +84,16 @@ begin
       perform private.finish_reset(new.id, announced.identifier);
     end if;
   end if;
+  delete from private.session_proofs where session_proofs.session_id in (
+    select sessions.id from auth.sessions where sessions.user_id = new.id
+  );
   perform private.notify(new.id, null, 'security_password', null);
   return null;
 end
 $$;
 comment on function private.on_password_changed is
-  'Notifies an account that its password was changed, after what a reset proves and undoes, and refuses '
-  'one that was not announced at Auth; the trigger is in 90_platform.sql.';
+  'Notifies an account that its password was changed, after what a reset proves and undoes, ends its '
+  'proofs, and refuses one that was not announced at Auth; the trigger is in 90_platform.sql.';
 
 create function private.on_session_ended() returns trigger
   language plpgsql
@@ -111,12 +114,13 @@ begin
   end if;
   delete from public.devices where devices.session_id = old.id;
   delete from private.session_places where session_places.session_id = old.id;
+  delete from private.session_proofs where session_proofs.session_id = old.id;
   return null;
 end
 $$;
 comment on function private.on_session_ended is
-  'Whoever signed out gets no more pushes: the devices of the session are deleted, and from where it '
-  'came. The trigger is in 90_platform.sql.';
+  'Whoever signed out gets no more pushes: the devices of the session are deleted, from where it came, '
+  'and its proof. The trigger is in 90_platform.sql.';
 
 create function private.forget_notifications() returns trigger
   language plpgsql

@@ -1614,6 +1614,10 @@ begin
       and alarms.settled_at is null and alarms.seen_at < clock_timestamp() - interval '10 seconds';
     return;
   end if;
+  if raise_alarm.kind = 'admin_ceiling' then
+    perform private.tell_admins(details);
+    return;
+  end if;
   perform private.notify(admins.account_id, null, 'system', null,
     jsonb_build_object(
       'titleAr', case when is_money then 'تنبيه مالي يحتاج إلى مراجعة'
@@ -2411,7 +2415,7 @@ create table private.codes (
   id uuid primary key default gen_random_uuid(),
   purpose text not null
     constraint codes_purpose_is_known
-      check (purpose in ('register', 'reset', 'delete', 'change', 'prove')),
+      check (purpose in ('register', 'reset', 'delete', 'change', 'prove', 'sudo')),
   identifier text not null,
   registration_id uuid references private.registrations (id) on delete cascade,
   reset_id uuid,
@@ -2428,8 +2432,8 @@ create table private.codes (
 comment on table private.codes is
   'One-time codes: a short life, few tries, one use. Cleaned by private.purge_codes.';
 comment on column private.codes.purpose is
-  'register, reset, delete, change (who is signed in may change phone or email) or prove (a new phone '
-  'or email); a code serves one of them.';
+  'register, reset, delete, change (who is signed in may change phone or email), prove (a new phone '
+  'or email) or sudo (an administrator''s proof); a code serves one of them.';
 comment on column private.codes.identifier is 'The phone or email it was sent to.';
 comment on column private.codes.registration_id is 'The registration it belongs to (register).';
 comment on column private.codes.reset_id is
@@ -2976,7 +2980,7 @@ begin
   -- The limits of the whole service come last, so that one noisy caller cannot use them up.
   sending := private.count_sending(
     identifier like '+%',
-    is_known or purpose = 'change' or private.hits_within('code_used_address', subject, 86400) > 0,
+    is_known or purpose in ('change', 'sudo') or private.hits_within('code_used_address', subject, 86400) > 0,
     sends, sms_per_day);
   perform private.uncount_hit(taken.rule, taken.subject, taken.hit)
   from jsonb_to_recordset(counted.hits) as taken (rule text, subject text, hit timestamptz)
@@ -3292,8 +3296,9 @@ create trigger individual_profiles_show_their_name
 --  12. what triggers take at the commit     an account's last place in the feed, then its snapshot
 --
 -- An act of an admin by a row (11_admin/2_rules_acts.sql) takes its advisory lock before all of these, and
--- is repeated in its own transaction. What is about codes (of one phone or email) takes theirs before all
--- of these, too, and the rows of codes after the account.
+-- is repeated in its own transaction; so does what counts for a ceiling by a route
+-- (11_admin/2_rules_ceilings.sql). What is about codes (of one phone or email) takes theirs before all of
+-- these, too, and the rows of codes after the account.
 -- A rate is counted before all of these (01_base/2_rules_rates.sql), by the account that does it; one
 -- of a listing (price_changes) by whoever holds the lock of that listing, pushes from one account to
 -- another with the devices that they go to.
@@ -4144,7 +4149,8 @@ begin
     where accounts.id = holder and not private.is_locked(accounts)
       and (purpose = 'reset' or holder = request_code.account_id)
       -- Who only registered an email proves nothing by it.
-      and (purpose <> 'change' or accounts.phone = identifier or accounts.email_proven);
+      and (purpose not in ('change', 'sudo') or accounts.phone = identifier
+        or accounts.email_proven);
   end if;
   if purpose = 'reset' then
     -- Requests of one address are one attempt, also where one of them comes too soon.
@@ -4183,7 +4189,7 @@ $$;
 comment on function private.request_code is
   'A new code for a registration or an account, or {error}: raising would take the count back. An '
   'unknown identifier gets a code too, which is never sent. account_id: who is signed in, for a '
-  'deletion or a change. resetId names the attempt to reset a password, whether or not there is an account.';
+  'deletion, a change or a proof. resetId names the attempt to reset a password, whether or not there is an account.';
 
 create function private.same_bytes(a bytea, b bytea) returns boolean
   language sql
@@ -11280,15 +11286,20 @@ create function private.refund_invoice(
 as $$
 declare
   refund_id constant uuid := gen_random_uuid();
+  admin_id constant uuid := private.require_admin();
 begin
-  perform private.make_refund(private.require_admin(), refund_id, invoice_id, amount, destination,
-    reason, payment_id, nullif(current_setting('facade.provider', true), '') is not null);
+  if destination = 'source' then
+    perform private.require_admin_proof();
+  end if;
+  perform private.lock_ceilings(admin_id);
+  perform private.make_refund(admin_id, refund_id, invoice_id, amount, destination, reason, payment_id, nullif(current_setting('facade.provider', true), '') is not null);
   return private.refund_answer(refund_id);
 end
 $$;
 comment on function private.refund_invoice is
   'Api: For admins: refunds all or a part of a paid invoice, or of a surplus payment, which went '
-  'to the wallet. 403 admin_only, 404 invoice_not_found, 409 status_transition_invalid, 422 '
+  'to the wallet. To the source it needs a proof, which the facade alone passes on: 403 admin_only, '
+  'proof_required, 404 invoice_not_found, 409 status_transition_invalid, 422 '
   'amount_out_of_range, 402 wallet_insufficient.';
 
 grant execute on function private.refund_invoice to authenticated;
@@ -24557,6 +24568,27 @@ create index identities_await_verification_name_idx on public.identities (displa
 create index identities_await_verification_idx on public.identities (created_at, id)
   where status = 'pending_verification';
 
+-- sql/11_admin/1_tables_proofs.sql
+
+-- Proofs of administrators: who they are, proven once more for what cannot be taken back.
+
+create table private.session_proofs (
+  session_id uuid primary key,
+  hash bytea not null,
+  way text not null
+    constraint session_proofs_way_is_known check (way in ('password', 'code', 'provider')),
+  made_at timestamptz not null default clock_timestamp()
+);
+comment on table private.session_proofs is
+  'The newest proof of an administrator in a session, good for ten minutes; gone with the session or the '
+  'password. Cleaned by private.on_session_ended.';
+comment on column private.session_proofs.hash is
+  'SHA-256 of the proof, which is random: nobody who reads this has one.';
+comment on column private.session_proofs.way is
+  'By what it was made; a sign-in by a provider makes one alone.';
+alter table private.session_proofs enable row level security;
+create policy "nobody but functions of their owner" on private.session_proofs using (false);
+
 -- sql/11_admin/1_tables_reports.sql
 
 -- Reports: complaints to the admins about a listing, an advertiser, a message or a review.
@@ -24785,7 +24817,28 @@ begin
 end
 $$;
 comment on function private.require_admin is
-  'The calling admin''s account, or what require_account refuses, or 403 admin_only.';
+  'Facade: the calling admin''s account, or what require_account refuses, or 403 admin_only.';
+
+create function private.refuse_admin_target(admin_id uuid, account_id uuid) returns void
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+begin
+  if refuse_admin_target.account_id = admin_id then
+    perform private.refuse(409, 'admin_self');
+  elsif admin_id is not null and exists (
+    select from public.admins where admins.account_id = refuse_admin_target.account_id
+  ) then
+    perform private.refuse(409, 'admin_target');
+  end if;
+end
+$$;
+comment on function private.refuse_admin_target is
+  '409 admin_self or admin_target where an administrator does something by a route to an administrator''s '
+  'account; by a row of admin_acts, where admin_id is null, a team gets its own people back in. Asked once '
+  'the account is locked.';
 
 create function private.lock_admins() returns void
   language sql
@@ -24997,6 +25050,94 @@ create trigger admins_are_audited
   for each row
   execute function private.audit_change('admin.changed', 'account', 'account_id', 'role');
 
+-- sql/11_admin/2_rules_ceilings.sql
+
+-- How much one administrator does by routes within a day: the rates admin_deletions, admin_identifiers,
+-- admin_locks and admin_refunds. Never refused for good: past a ceiling each further so many need a proof
+-- that was made after the ones before. Counted from the audit trail, so that there is no second count.
+
+create function private.ceiling_of(entry public.audit, out rule text, out amount numeric)
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  rule := case
+    when entry.action = 'account.deleted' then 'admin_deletions'
+    when entry.action = 'account.identifier' then 'admin_identifiers'
+    when entry.action = 'account.status' and entry.after ->> 'status' in ('suspended', 'banned')
+      then 'admin_locks'
+    when entry.action = 'invoice.refund' then 'admin_refunds'
+  end;
+  amount := case rule when 'admin_refunds' then (entry.after ->> 'amount')::numeric else 1 end;
+end
+$$;
+comment on function private.ceiling_of is
+  'The rate that an entry of the audit trail counts for, and as how much: refunds in dinars. Null for none.';
+
+create function private.lock_ceilings(admin_id uuid) returns void
+  language sql
+  set search_path = ''
+as $$
+  select pg_advisory_xact_lock(hashtextextended('ceilings ' || admin_id, 0))
+$$;
+comment on function private.lock_ceilings is
+  'One after another: of two acts of one administrator at once the second counts the first. Before all '
+  'other locks.';
+
+create function private.check_ceiling() returns trigger
+  language plpgsql
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+declare
+  counted constant record := private.ceiling_of(new);
+  rate private.rates;
+  total numeric;
+  newest_before timestamptz;
+begin
+  select * into rate from private.rates where rates.rule = counted.rule and rates.max < 1000000;
+  if not found then
+    return null;
+  end if;
+  select sum(done.amount) into total
+  from public.audit cross join lateral private.ceiling_of(audit) as done
+  where audit.actor_id = new.actor_id and done.rule = counted.rule
+    and audit.at > new.at - make_interval(secs => rate.seconds);
+  if total > rate.max then
+    -- The newest of those that belong to the ceilings before this one.
+    select max(earlier.at) into newest_before
+    from (
+      select audit.at, sum(done.amount) over (order by audit.at, audit.id) as so_far
+      from public.audit cross join lateral private.ceiling_of(audit) as done
+      where audit.actor_id = new.actor_id and done.rule = counted.rule
+        and audit.at > new.at - make_interval(secs => rate.seconds)
+    ) as earlier
+    where ceil(earlier.so_far / rate.max) < ceil(total / rate.max);
+    if (private.proven_at() > coalesce(newest_before, '-infinity')) is not true then
+      perform private.refuse(403, 'proof_required');
+    end if;
+  end if;
+  if floor(total / rate.max) > floor((total - counted.amount) / rate.max) then
+    perform private.raise_alarm('admin_ceiling', concat_ws(' ', new.actor_id, counted.rule,
+      floor(total / rate.max)), jsonb_build_object('accountId', new.actor_id, 'rule', counted.rule,
+      'total', total, 'name', (
+        select individual_profiles.full_name from public.individual_profiles
+        where individual_profiles.account_id = new.actor_id
+      )));
+  end if;
+  return null;
+end
+$$;
+comment on function private.check_ceiling is
+  'Past a ceiling, 403 proof_required without a proof newer than what reached it; what reaches one is an '
+  'alarm, so that a leaked token is noticed where it ends.';
+
+create trigger audit_keeps_ceilings
+  after insert on public.audit
+  for each row when (new.actor_id is not null)
+  execute function private.check_ceiling();
+
 -- sql/11_admin/2_rules_decisions.sql
 
 -- What admins can decide: about an identity, about a listing.
@@ -25163,6 +25304,47 @@ create trigger identities_with_documents_are_decided_by_acts
     old.status = 'pending_verification' and new.status in ('active', 'rejected')
   )
   execute function private.check_documents_by_hand();
+
+-- sql/11_admin/2_rules_proofs.sql
+
+-- What an administrator's access token alone does not do: set an identifier, delete, ban, refund to a
+-- source, pay out, write off. The facade passes on the hash of the header X-Proof; the Data API passes
+-- none, so that there these are always refused.
+
+create function private.proven_at() returns timestamptz
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+declare
+  given constant text := nullif(current_setting('facade.proof', true), '');
+begin
+  return (
+    select session_proofs.made_at from private.session_proofs
+    where session_proofs.session_id = private.session_id()
+      and session_proofs.hash = decode(given, 'hex')
+      and session_proofs.made_at > clock_timestamp() - interval '10 minutes'
+  );
+end
+$$;
+comment on function private.proven_at is
+  'When the proof of this call was made; null without one that counts in this session now.';
+
+create function private.require_admin_proof() returns void
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  if private.proven_at() is null then
+    perform private.refuse(403, 'proof_required');
+  end if;
+end
+$$;
+comment on function private.require_admin_proof is
+  '403 proof_required unless the caller has proven within ten minutes who it is. Asked right after '
+  'require_admin.';
 
 -- sql/11_admin/2_rules_reports.sql
 
@@ -26752,6 +26934,9 @@ declare
   report public.reports;
   payout public.wallet_payouts;
 begin
+  if decision in ('paid_out', 'written_off') then
+    perform private.require_admin_proof();
+  end if;
   if decision is null or decision not in ('approve', 'reject', 'suspend', 'restore', 'uphold',
     'dismiss', 'paid_out', 'written_off') then
     perform private.refuse_field('decision', 'invalid');
@@ -26791,11 +26976,78 @@ $$;
 comment on function private.decide_moderation is
   'Api: For admins: approve or reject what waits, suspend a listing or identity or restore it, '
   'uphold or dismiss a report, pay out or write off money of a deleted account. Of a listing or its changes version is what the admin saw, of a '
-  'company or office that waits document_ids are. 403 admin_only, 404 not_found, 409 admin_self, '
+  'company or office that waits document_ids are. The last two need a proof, which the facade alone '
+  'passes on: 403 admin_only, proof_required, 404 not_found, 409 admin_self, '
   'status_transition_invalid, version_conflict, documents_changed, licence_in_use, 422 '
   'licence_expired.';
 
 grant execute on function private.decide_moderation to authenticated;
+
+-- sql/11_admin/5_writes_proofs.sql
+
+-- Making a proof. Password and code are tried by the facade, which counts them as at a sign-in.
+
+create function private.may_prove_by_provider(
+  account public.accounts, session_id uuid, mail_works boolean
+) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads tables of Auth
+  set search_path = ''
+as $$
+begin
+  -- Nobody knows a password that a first sign-in by a provider has replaced (taken_over_at).
+  return account.phone is null
+    and not (mail_works and private.proven_contact(account, 'email') is not null)
+    and (account.taken_over_at is not null or exists (
+      select from auth.users
+      where users.id = account.id and coalesce(users.encrypted_password, '') = ''
+    ))
+    and exists (
+      select from auth.mfa_amr_claims as method
+      where method.session_id = may_prove_by_provider.session_id
+        and method.authentication_method = 'oauth'
+        and method.created_at > now() - interval '5 minutes'
+    )
+    -- Whoever has the token alone does not prove by the same sign-in again.
+    and not exists (
+      select from private.session_proofs
+      where session_proofs.session_id = may_prove_by_provider.session_id
+        and session_proofs.way = 'provider'
+    );
+end
+$$;
+comment on function private.may_prove_by_provider is
+  'Whether this session''s sign-in by a provider, of the last five minutes, proves an account once: it has '
+  'neither a password that anybody knows nor a phone nor an email that mail reaches.';
+
+create function private.save_proof(
+  account_id uuid, session_id uuid, way text, hash text, mail_works boolean
+) returns void
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+declare
+  account constant public.accounts := private.lock_session(account_id, session_id);
+begin
+  if not exists (select from public.admins where admins.account_id = account.id) then
+    perform private.refuse(403, 'admin_only');
+  elsif way = 'provider'
+    and not private.may_prove_by_provider(account, session_id, mail_works) then
+    perform private.refuse(401, 'invalid_credentials');
+  end if;
+  insert into private.session_proofs (session_id, hash, way)
+  values (session_id, decode(hash, 'hex'), way)
+  on conflict on constraint session_proofs_pkey do update
+  set hash = excluded.hash, way = excluded.way, made_at = excluded.made_at;
+end
+$$;
+comment on function private.save_proof is
+  'Keeps the hash of a new proof with its session, in place of an earlier one. 401 invalid_credentials where '
+  'a provider''s sign-in does not prove, 403 admin_only.';
+
+grant execute on function private.save_proof to backend;
 
 -- sql/11_admin/5_writes_reports.sql
 
@@ -26872,9 +27124,9 @@ begin
   account := private.lock_account_exclusively(user_id);
   if account.id is null or private.is_decoy(account) then
     perform private.refuse(404, 'user_not_found');
-  elsif account.id = admin_id then
-    perform private.refuse(409, 'admin_self');
-  elsif account.status = 'deleted' then
+  end if;
+  perform private.refuse_admin_target(admin_id, account.id);
+  if account.status = 'deleted' then
     perform private.refuse(409, 'status_transition_invalid',
       '{"from":"deleted","allowed":[]}',
       'A deleted account does not come back: nothing of it is left.');
@@ -26900,15 +27152,22 @@ create function private.set_user_status(
   security definer -- calls what is closed to clients, for an admin
   set search_path = ''
 as $$
+declare
+  admin_id constant uuid := private.require_admin();
 begin
-  perform private.decide_account(private.require_admin(), user_id, status, reason, until);
+  if status = 'banned' then
+    perform private.require_admin_proof();
+  end if;
+  perform private.lock_ceilings(admin_id);
+  perform private.decide_account(admin_id, user_id, status, reason, until);
   return (select records.record from private.user_records(array[user_id]) as records);
 end
 $$;
 comment on function private.set_user_status is
   'Api: For admins: suspends an account, for good or until a time, bans it, or makes it active '
-  'again. Its sessions end at once. 403 admin_only, 404 user_not_found, 409 admin_self, '
-  'last_admin, status_transition_invalid for a deleted one.';
+  'again. Its sessions end at once. To ban needs a proof, which the facade alone passes on: 403 '
+  'admin_only, proof_required, 404 user_not_found, 409 admin_self, admin_target, '
+  'status_transition_invalid for a deleted one.';
 
 create function private.end_account(admin_id uuid, user_id uuid, reason text) returns void
   language plpgsql
@@ -26925,9 +27184,9 @@ begin
   account := private.lock_account_exclusively(user_id);
   if account.id is null or private.is_decoy(account) then
     perform private.refuse(404, 'user_not_found');
-  elsif account.id = admin_id then
-    perform private.refuse(409, 'admin_self');
-  elsif account.status = 'deleted' then
+  end if;
+  perform private.refuse_admin_target(admin_id, account.id);
+  if account.status = 'deleted' then
     return;
   end if;
   perform private.audit('account.deleted', 'account', account.id, why,
@@ -26943,13 +27202,17 @@ create function private.delete_user(user_id uuid, reason text) returns void
   security definer -- calls what is closed to clients, for an admin
   set search_path = ''
 as $$
+declare
+  admin_id constant uuid := private.require_admin();
 begin
-  perform private.end_account(private.require_admin(), user_id, reason);
+  perform private.require_admin_proof();
+  perform private.lock_ceilings(admin_id);
+  perform private.end_account(admin_id, user_id, reason);
 end
 $$;
 comment on function private.delete_user is
-  'Api: For admins: deletes an account: what remains of it is anonymous, records of money among '
-  'it. Can be repeated. 403 admin_only, 404 user_not_found, 409 admin_self, last_admin.';
+  'Facade: for admins: deletes an account: what remains of it is anonymous, records of money among '
+  'it. Can be repeated. 403 admin_only, proof_required, 404 user_not_found, 409 admin_self, admin_target.';
 
 create function private.set_contact(
   admin_id uuid, user_id uuid, value text, remove_other boolean, reason text
@@ -26969,9 +27232,9 @@ begin
   account := private.lock_account_exclusively(user_id);
   if account.id is null or private.is_decoy(account) then
     perform private.refuse(404, 'user_not_found');
-  elsif account.id = admin_id then
-    perform private.refuse(409, 'admin_self');
-  elsif account.status = 'deleted' then
+  end if;
+  perform private.refuse_admin_target(admin_id, account.id);
+  if account.status = 'deleted' then
     perform private.refuse(409, 'status_transition_invalid',
       '{"from":"deleted","allowed":[]}',
       'A deleted account does not come back: nothing of it is left.');
@@ -27003,14 +27266,18 @@ create function private.set_user_identifier(
   security definer -- calls what is closed to clients, for an admin
   set search_path = ''
 as $$
+declare
+  admin_id constant uuid := private.require_admin();
 begin
-  perform private.set_contact(private.require_admin(), user_id, value, remove_other, reason);
+  perform private.require_admin_proof();
+  perform private.lock_ceilings(admin_id);
+  perform private.set_contact(admin_id, user_id, value, remove_other, reason);
   return (select records.record from private.user_records(array[user_id]) as records);
 end
 $$;
 comment on function private.set_user_identifier is
   'Facade: for admins: the phone or email of an account, proven; password, codes, known addresses and '
-  'sessions go. 403 admin_only, 404 user_not_found, 409 admin_self, phone_taken, email_taken, '
+  'sessions go. 403 admin_only, proof_required, 404 user_not_found, 409 admin_self, admin_target, phone_taken, email_taken, '
   'status_transition_invalid for a deleted one.';
 
 grant execute on function
@@ -27099,6 +27366,56 @@ create trigger refunds_end_their_acts
   after update of state on public.refunds
   for each row when (old.state <> new.state)
   execute function private.on_refund_of_act_answered();
+
+-- sql/11_admin/6_events_admins.sql
+
+-- What every administrator is told of: new ones, and what is done to the account of one.
+
+create function private.tell_admins(details jsonb) returns void
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  -- By a job: whoever acts waits for no account of another.
+  insert into private.deferred_notifications (account_id, kind, details)
+  select admins.account_id, 'admin_event', details || jsonb_build_object('at', clock_timestamp())
+  from public.admins
+$$;
+comment on function private.tell_admins is 'Notifies every administrator within seconds.';
+
+create function private.on_act_on_admin() returns trigger
+  language plpgsql
+  security definer -- reads and writes closed tables
+  set search_path = ''
+as $$
+begin
+  if new.action = 'admin.changed'
+    or exists (select from public.admins where admins.account_id = new.target_id) then
+    perform private.tell_admins(jsonb_build_object(
+      'accountId', new.target_id,
+      'event', case
+        when new.action <> 'admin.changed' then new.action
+        when new.before is null then 'admin.added'
+        when new.after is null then 'admin.removed'
+        else new.action
+      end,
+      'status', new.after ->> 'status',
+      'name', (
+        select individual_profiles.full_name from public.individual_profiles
+        where individual_profiles.account_id = new.target_id
+      )));
+  end if;
+  return null;
+end
+$$;
+comment on function private.on_act_on_admin is
+  'Every administrator is told of a new one, and of every act on the account of one, by a route, a row or '
+  'a hand: all of it is in the audit trail.';
+
+create trigger audit_tells_admins
+  after insert on public.audit
+  for each row when (new.target_type = 'account')
+  execute function private.on_act_on_admin();
 
 -- sql/11_admin/7_jobs.sql
 
@@ -28370,7 +28687,7 @@ comment on function private.lock_devices is
 
 -- The kinds of notification: which preferences rule each, which screen it opens, and which stand in
 -- the list whatever the preferences say: who may sign in, what an admin has closed, what is to
--- be accepted.
+-- be accepted, what concerns administrators.
 
 create view private.notification_kinds with (security_invoker = true) as
 select kinds.*, private.collapses(kinds.kind) as collapses from (values
@@ -28397,6 +28714,7 @@ select kinds.*, private.collapses(kinds.kind) as collapses from (values
   ('security_provider', 'account', 'sessions', true),
   ('security_contact', 'account', 'sessions', true),
   ('terms_new', 'account', 'terms', true),
+  ('admin_event', 'account', 'notifications', true),
   ('system', 'account', 'notifications', false)
 ) as kinds (kind, category, route, always_listed);
 comment on view private.notification_kinds is
@@ -28679,6 +28997,51 @@ end
 $$;
 comment on function private.contact_texts is 'Texts of changed phones, emails and providers.';
 
+-- Details: event, name, status; of a ceiling rule, total.
+create function private.admin_event_texts(details jsonb) returns text[]
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  name_ar constant text := coalesce(details ->> 'name', 'مشرف');
+  name_en constant text := coalesce(details ->> 'name', 'An administrator');
+  act text[];
+begin
+  act := case
+    when details ->> 'event' = 'admin.added' then array['أصبح مشرفاً', 'is an administrator now']
+    when details ->> 'event' = 'admin.removed'
+      then array['لم يعد مشرفاً', 'is no administrator any more']
+    when details ->> 'event' = 'admin.changed'
+      then array['تغيّرت صلاحياته', 'has other rights as an administrator']
+    when details ->> 'event' = 'account.identifier'
+      then array['غُيّر رقمه أو بريده', 'was given another phone or email']
+    when details ->> 'event' = 'account.deleted' or details ->> 'status' = 'deleted'
+      then array['حُذف حسابه', 'was deleted']
+    when details ->> 'status' = 'suspended' then array['أُوقف حسابه', 'was suspended']
+    when details ->> 'status' = 'banned' then array['حُظر حسابه', 'was banned']
+    when details ->> 'event' = 'account.status' then array['أُعيد تفعيل حسابه', 'was let in again']
+    when details ->> 'rule' = 'admin_deletions'
+      then array['حذف حسابات كثيرة خلال يوم', 'deleted many accounts within a day']
+    when details ->> 'rule' = 'admin_identifiers'
+      then array['غيّر أرقاماً وعناوين كثيرة خلال يوم', 'set many phones and emails within a day']
+    when details ->> 'rule' = 'admin_locks'
+      then array['أوقف حسابات كثيرة خلال يوم', 'suspended many accounts within a day']
+    when details ->> 'rule' = 'admin_refunds'
+      then array['استرد مبالغ كثيرة خلال يوم', 'refunded much within a day']
+    else array['تغيّر حسابه', 'has another account']
+  end;
+  return array[
+    case when details ? 'rule' then 'أعمال كثيرة من مشرف واحد' else 'تغيير في حساب مشرف' end,
+    format('%s: %s. إن لم تعرف السبب فراجع سجل الأعمال الآن', name_ar, act[1]),
+    case when details ? 'rule' then 'One administrator has done much'
+      else 'Something about an administrator' end,
+    format('%s %s. If you do not know why, look at the audit trail now', name_en, act[2])];
+end
+$$;
+comment on function private.admin_event_texts is
+  'Texts of what every administrator is told of another.';
+
 -- Details: name, reason, rating, at, provider, refused, taken, act, kind, requiredFrom; of
 -- system the texts themselves.
 create function private.account_texts(kind text, details jsonb) returns private.notification_text
@@ -28773,6 +29136,7 @@ begin
       'New terms and conditions',
       format('New terms and conditions apply from %s. Please read and accept them to go on publishing '
         'and writing to others', required_from)]
+    when 'admin_event' then private.admin_event_texts(details)
     when 'system' then array[
       details ->> 'titleAr', details ->> 'bodyAr', details ->> 'titleEn', details ->> 'bodyEn']
   end;
@@ -29680,13 +30044,16 @@ begin
       perform private.finish_reset(new.id, announced.identifier);
     end if;
   end if;
+  delete from private.session_proofs where session_proofs.session_id in (
+    select sessions.id from auth.sessions where sessions.user_id = new.id
+  );
   perform private.notify(new.id, null, 'security_password', null);
   return null;
 end
 $$;
 comment on function private.on_password_changed is
-  'Notifies an account that its password was changed, after what a reset proves and undoes, and refuses '
-  'one that was not announced at Auth; the trigger is in 90_platform.sql.';
+  'Notifies an account that its password was changed, after what a reset proves and undoes, ends its '
+  'proofs, and refuses one that was not announced at Auth; the trigger is in 90_platform.sql.';
 
 create function private.on_session_ended() returns trigger
   language plpgsql
@@ -29707,12 +30074,13 @@ begin
   end if;
   delete from public.devices where devices.session_id = old.id;
   delete from private.session_places where session_places.session_id = old.id;
+  delete from private.session_proofs where session_proofs.session_id = old.id;
   return null;
 end
 $$;
 comment on function private.on_session_ended is
-  'Whoever signed out gets no more pushes: the devices of the session are deleted, and from where it '
-  'came. The trigger is in 90_platform.sql.';
+  'Whoever signed out gets no more pushes: the devices of the session are deleted, from where it came, '
+  'and its proof. The trigger is in 90_platform.sql.';
 
 create function private.forget_notifications() returns trigger
   language plpgsql
@@ -31722,7 +32090,10 @@ create or replace trigger tell_of_new_provider
 -- in another way has to pass here too.
 create or replace trigger check_password_at_auth
   before update of encrypted_password on auth.users
-  for each row when (old.encrypted_password is distinct from new.encrypted_password)
+  -- The random one of a takeover is written by a trigger, in Auth's own transaction.
+  for each row when (
+    old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
+  )
   execute function private.check_password_at_auth();
 create or replace trigger check_contact_at_auth
   before update of email, phone on auth.users
@@ -31836,6 +32207,14 @@ insert into private.rates (rule, max, seconds, note) values
   ('code_wrong_identifier', 10, 3600, 'wrong codes per phone or email and address'),
   ('code_wrong_address', 200, 3600,
     'wrong codes per address; of attempts that are not named once it is used up'),
+  ('admin_deletions', 20, 86400,
+    'accounts deleted by one administrator by routes; each further so many need a new proof'),
+  ('admin_identifiers', 20, 86400,
+    'phones and emails set by one administrator by routes; each further so many need a new proof'),
+  ('admin_locks', 50, 86400,
+    'accounts suspended and banned by one administrator by routes; each further so many need a new proof'),
+  ('admin_refunds', 500, 86400,
+    'dinars refunded by one administrator by routes; each further so many need a new proof'),
   ('favorites', 120, 60, 'favorite toggles per account'),
   ('messages', 60, 60, 'chat messages per account'),
   ('messages_day', 2000, 86400, 'chat messages per account, in a day'),
@@ -32083,7 +32462,7 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
     'invoice_paid, invoice_failed, refund, plan_expiring', 6),
   ('notification_category', 'account', 'الحساب', 'Account',
     'identity_verified, identity_rejected, identity_suspended, identity_restored, security_login, '
-      'security_password, security_provider, security_contact, terms_new, system', 7)
+      'security_password, security_provider, security_contact, terms_new, admin_event, system', 7)
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
@@ -32329,7 +32708,8 @@ values
   ('notification_kind', 'security_provider', 'تغيير وسيلة الدخول', 'Way to sign in changed', 21),
   ('notification_kind', 'security_contact', 'تغيير رقم أو بريد', 'Phone or email changed', 22),
   ('notification_kind', 'terms_new', 'شروط وأحكام جديدة', 'New terms', 23),
-  ('notification_kind', 'system', 'من الإدارة', 'From the service', 24),
+  ('notification_kind', 'admin_event', 'للمشرفين', 'Of administrators', 24),
+  ('notification_kind', 'system', 'من الإدارة', 'From the service', 25),
   ('notification_route', 'conversation', 'المحادثة', 'Conversation', 1),
   ('notification_route', 'leads', 'طلبات التواصل', 'Leads', 2),
   ('notification_route', 'property', 'العقار', 'Listing', 3),

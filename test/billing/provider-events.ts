@@ -20,4 +20,7 @@ export async function ask(facade: Facade, path: string, sent: Json, headers: Jso
   return reply
 }
 
-export const bearer = (person: Person) => ({ authorization: `Bearer ${person.accessToken}` })
+export const bearer = ({ accessToken, proof }: Person) => ({
+  authorization: `Bearer ${accessToken}`,
+  ...(proof && { 'x-proof': proof }),
+})

@@ -22,6 +22,7 @@ export async function ask(
     headers: {
       ...(sent !== undefined && { 'content-type': 'application/json' }),
       ...(person && { authorization: `Bearer ${person.accessToken}` }),
+      ...(person?.proof && { 'x-proof': person.proof }),
       ...headers,
     },
     body: sent === undefined ? undefined : typeof sent === 'string' ? sent : JSON.stringify(sent),

@@ -96,7 +96,10 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
     const replies = await race(Array.from({ length: 20 }, () => ({
       path: `/admin/invoices/${invoice.id}/refund`,
       body: { to: 'source', reason: 'دفعة مكررة', paymentId: second.paymentId },
-      headers: [['authorization', `Bearer ${admin.accessToken}`]] as [string, string][],
+      headers: [['authorization', `Bearer ${admin.accessToken}`], ['x-proof', admin.proof]] as [
+        string,
+        string,
+      ][],
     })))
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1)
     expect(replies.filter(({ status }) => status === 409)).toHaveLength(19)

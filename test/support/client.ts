@@ -49,11 +49,11 @@ export async function request(
 type Method = (path: string, body?: unknown, sent?: Sent) => Promise<Reply>
 
 /** Sends requests as a guest or with a token. */
-export function caller(token?: string) {
+export function caller(token?: string, always: Record<string, string> = {}) {
   const send = (method: string): Method => (path, body, sent = {}) =>
     request(method, path, body, {
       ...sent,
-      headers: { ...(token && { authorization: `Bearer ${token}` }), ...sent.headers },
+      headers: { ...(token && { authorization: `Bearer ${token}` }), ...always, ...sent.headers },
     })
   return {
     get: (path: string, sent?: Sent) => send('GET')(path, undefined, sent),
@@ -76,6 +76,8 @@ export type Person = Guest & {
   password: string
   accessToken: string
   refreshToken: string
+  /** Of an admin, what the calls above send as X-Proof. */
+  proof?: string
 }
 
 /** A new email or phone that nobody else has. */

@@ -125,6 +125,11 @@ export const closedTables: Record<string, Table> = {
     'account_id',
     `insert into private.sessions_left (session_id, account_id) values (gen_random_uuid(), :account)`,
   ),
+  'private.session_proofs': closed(
+    '(select user_id from auth.sessions where id = session_id)',
+    `insert into private.session_proofs (session_id, hash, way)
+     select id, '', 'password' from auth.sessions where user_id = :account on conflict do nothing`,
+  ),
   'private.push_outbox': closed(
     'account_id',
     `with device as (

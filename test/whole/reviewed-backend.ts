@@ -17,6 +17,7 @@ export const ofBackend: Review[] = [
     'private.release_social_tokens',
     'private.take_apple_revocations',
   ]],
+  ['backend', 'keeps what an administrator has proven', ['private.save_proof']],
   ['backend', 'registration, codes, sign-in and deletion of accounts', [
     'private.account_with',
     'private.add_refused_registration',

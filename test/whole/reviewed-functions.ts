@@ -214,7 +214,6 @@ const reviews: Review[] = [
   ]],
   ['users', 'for admins only: each asks private.require_admin first', [
     'api.decide_moderation',
-    'api.delete_user',
     'api.get_admin_stats',
     'api.get_user',
     'api.list_audit',

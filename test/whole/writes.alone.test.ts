@@ -22,6 +22,7 @@ const unlimited: Record<string, string> = {
   refresh: 'a token is taken once, and what is no token is looked at by nobody',
   sign_in_with_google: 'an id token is taken once, from the provider; sessions count as sign-ins',
   sign_in_with_apple: 'an id token is taken once, from the provider; sessions count as sign-ins',
+  prove_admin: 'administrators; tries of a password count as sign-ins, codes have theirs',
   delete_user: 'administrators',
   set_user_status: 'administrators',
   set_user_identifier: 'administrators',

@@ -18,6 +18,7 @@ const texts: Record<CodePurpose, string> = {
   delete: 'رمز تأكيد حذف الحساب',
   change: 'رمز تغيير رقمك أو بريدك',
   prove: 'رمز تأكيد رقمك أو بريدك',
+  sudo: 'رمز تأكيد عمل إداري',
 }
 
 /** What reads the code of an SMS by itself, wherever one is asked for. */

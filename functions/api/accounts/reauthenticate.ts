@@ -34,7 +34,7 @@ export async function ofCaller<T>(c: ApiContext, work: Promise<T>): Promise<T> {
 export async function verifyOwnCode(
   c: ApiContext,
   { id: accountId }: User,
-  purpose: 'delete' | 'change',
+  purpose: 'delete' | 'change' | 'sudo',
   code: string,
 ): Promise<string> {
   const identifier = await backend<string | null>('code_identifier', { accountId, purpose })

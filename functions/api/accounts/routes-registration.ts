@@ -124,18 +124,22 @@ const resend = route({
     'Every 45 seconds at most, and some an hour: see the rates of the introduction. The answer ' +
     'is the same for an identifier that nobody has. `registrationId` names the registration ' +
     'that the code is for. A code to delete an account, or to change its phone or email, needs its ' +
-    'token, and goes to its own phone or email only; of a change only to one that is proven.',
+    'token, and goes to its own phone or email only; of a change only to one that is proven. So does one ' +
+    'for `POST /auth/sudo` (`sudo`), of administrators.',
   errors: [
     'otp_resend_too_soon',
     'sms_not_configured',
     'token_missing',
     'token_expired',
+    'admin_only',
     'rate_limited',
   ],
   unlimited: true,
   request: body(z.strictObject({
     identifier: Identifier,
-    purpose: z.enum(['register', 'reset', 'delete', 'change']).describe('What the code is for.'),
+    purpose: z.enum(['register', 'reset', 'delete', 'change', 'sudo']).describe(
+      'What the code is for.',
+    ),
     registrationId: z.uuid().optional().describe('The registration that it is for.'),
     smsFor,
   })),
@@ -264,10 +268,10 @@ registration.openapi(verify, async (c) => {
 })
 registration.openapi(resend, async (c) => {
   const { identifier, purpose, registrationId, smsFor } = c.req.valid('json')
-  if (purpose === 'delete' || purpose === 'change') {
+  if (purpose === 'delete' || purpose === 'change' || purpose === 'sudo') {
     const { role, ignored } = c.var.caller
     if (role === 'anon') throw new Refusal(ignored ?? 'token_missing')
-    await call(c, 'check_session', {})
+    await call(c, purpose === 'sudo' ? 'require_admin' : 'check_session', {})
   }
   const answer = await requestCode(c, identifier, purpose, { registrationId, smsFor })
   throwIfError(answer)

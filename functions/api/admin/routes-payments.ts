@@ -31,6 +31,7 @@ const outside = { error: 'amount_out_of_range' }
 
 const refund = route({
   ...forAdmins,
+  proof: true,
   tags,
   operationId: 'refund_invoice',
   method: 'post',
@@ -39,7 +40,8 @@ const refund = route({
   description:
     'Without `amount` everything that is left. A full refund takes back what the invoice gave: ' +
     'the rest of its plan interval, unused credits. To the wallet it is done at once; to the ' +
-    'source of the payment it is `requested` until the provider settles it.',
+    'source of the payment it is `requested` until the provider settles it, and needs a proof ' +
+    '(`X-Proof`).',
   errors: [
     'invoice_not_found',
     'amount_out_of_range',

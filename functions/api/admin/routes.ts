@@ -55,6 +55,7 @@ const user = route({
 
 const userStatus = route({
   ...forAdmins,
+  proof: true,
   tags,
   operationId: 'set_user_status',
   method: 'patch',
@@ -63,14 +64,15 @@ const userStatus = route({
   description:
     'Suspends an account, for good or until a time, bans it, or makes it active again. Its ' +
     'sessions end at once. The reason is kept in the audit trail, and a suspended user reads ' +
-    'it.',
-  errors: ['user_not_found', 'admin_self', 'last_admin', 'status_transition_invalid'],
+    'it. To ban needs a proof (`X-Proof`).',
+  errors: ['user_not_found', 'admin_self', 'admin_target', 'status_transition_invalid'],
   request: { params: OneUser, ...body(UserStatus) },
   responses: { 200: json(AdminUser, 'The changed account.') },
 })
 
 const userIdentifier = route({
   ...forAdmins,
+  proof: true,
   tags,
   operationId: 'set_user_identifier',
   method: 'patch',
@@ -79,10 +81,11 @@ const userIdentifier = route({
   description:
     'What an administrator sets counts as proven. The password, codes, known addresses and sessions ' +
     'go; the old one and the other proven one are told, and the person sets a new password by ' +
-    '“Forgot password”. `removeOther` takes the other one and providers off as well.',
+    '“Forgot password”. `removeOther` takes the other one and providers off as well. Needs a proof (`X-Proof`).',
   errors: [
     'user_not_found',
     'admin_self',
+    'admin_target',
     'phone_taken',
     'email_taken',
     'status_transition_invalid',
@@ -93,6 +96,7 @@ const userIdentifier = route({
 
 const deleteUser = route({
   ...forAdmins,
+  proof: true,
   tags,
   operationId: 'delete_user',
   method: 'delete',
@@ -100,8 +104,8 @@ const deleteUser = route({
   summary: 'Delete an account: it becomes anonymous for good, financial records stay',
   description:
     'Makes the account anonymous for good: there is no way back. Invoices and payments stay. ' +
-    'The reason, as a parameter or in the body, is kept in the audit trail.',
-  errors: ['user_not_found', 'admin_self', 'last_admin'],
+    'The reason, as a parameter or in the body, is kept in the audit trail. Needs a proof (`X-Proof`).',
+  errors: ['user_not_found', 'admin_self', 'admin_target'],
   request: {
     params: OneUser,
     query: z.strictObject({
@@ -159,6 +163,7 @@ const moderation = route({
 
 const decide = route({
   ...forAdmins,
+  proof: true,
   tags,
   operationId: 'decide_moderation',
   method: 'post',
@@ -171,7 +176,7 @@ const decide = route({
     'which the owner reads. Send the `version` of the item that you show: a listing that was ' +
     'changed meanwhile is not decided about unseen; nor is a company or office with other ' +
     '`documents` than `documentIds` names. Money of a deleted account is `paid_out`, with the reference ' +
-    'of your transfer as `note`, or `written_off`.',
+    'of your transfer as `note`, or `written_off`; both need a proof (`X-Proof`).',
   errors: [
     'not_found',
     'admin_self',

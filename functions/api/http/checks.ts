@@ -75,6 +75,7 @@ export const validateEnvelope = (unknownKey?: ErrorCode, idempotent = false): Ch
   const expected = c.req.header('x-expect-identity')
   if (expected !== undefined && !isUuid(expected.toLowerCase())) return wrong('X-Expect-Identity')
   if (c.get('caller').role === 'authenticated') c.set('expectIdentity', expected)
+  c.set('proof', c.req.header('x-proof'))
   const key = c.req.header('idempotency-key')
   if (key !== undefined && !/^[\x20-\x7e]{1,64}$/.test(key)) return wrong('Idempotency-Key')
   if (idempotent) c.set('idempotencyKey', key)

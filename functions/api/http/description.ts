@@ -71,6 +71,7 @@ function describeRoute(route: RouteDefinition): RouteConfig {
     checks: _checks,
     reads: _reads,
     idempotent,
+    proof,
     unlimited: _unlimited,
     unknownKey: _unknownKey,
     guestCache,
@@ -89,6 +90,7 @@ function describeRoute(route: RouteDefinition): RouteConfig {
     parameters: [
       requestHeader('AcceptLanguage'),
       ...(security.length ? [requestHeader('ExpectIdentity')] : []),
+      ...(proof ? [requestHeader('Proof')] : []),
       ...(idempotent ? [requestHeader('IdempotencyKey')] : []),
       ...(guestCache && config.responses[304] ? [requestHeader('IfNoneMatch')] : []),
     ],

@@ -31,6 +31,14 @@ export const requestHeaders = {
       'ASCII characters, best a random uuid.',
     schema: { type: 'string', minLength: 1, maxLength: 64, pattern: '^[\\x20-\\x7e]{1,64}$' },
   },
+  Proof: {
+    name: 'X-Proof',
+    in: 'header',
+    description:
+      'The `proof` of `POST /auth/sudo`, of this session: an administrator proves by it who sends this. ' +
+      'Without one that counts, what needs it is 403 `proof_required`.',
+    schema: { type: 'string', maxLength: 100 },
+  },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',

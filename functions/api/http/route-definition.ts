@@ -25,6 +25,8 @@ export type RouteDefinition = Omit<RouteConfig, 'middleware'> & {
   reads?: boolean
   /** Limits reads in its own way. */
   limit?: Check
+  /** Needs a proof (X-Proof), for some or all of what it does. */
+  proof?: boolean
   /** Takes an Idempotency-Key: `call` keeps the answer. */
   idempotent?: boolean
   /**

@@ -253,6 +253,18 @@ const acts: Act[] = [
     pushes: 'some',
   },
   {
+    kind: 'admin_event',
+    what: 'a new administrator, since she is one',
+    does: async () => {
+      await makeAdmin(sara)
+      const { id } = await signUp()
+      await database().query('insert into public.admins (account_id) values ($1)', [id])
+      await waitForNotification(sara, 'admin_event')
+      await demote(sara)
+    },
+    pushes: 'some',
+  },
+  {
     kind: 'security_login',
     what: 'a sign-in',
     does: async () => {

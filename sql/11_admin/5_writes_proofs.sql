@@ -1,0 +1,63 @@
+-- Making a proof. Password and code are tried by the facade, which counts them as at a sign-in.
+
+create function private.may_prove_by_provider(
+  account public.accounts, session_id uuid, mail_works boolean
+) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads tables of Auth
+  set search_path = ''
+as $$
+begin
+  -- Nobody knows a password that a first sign-in by a provider has replaced (taken_over_at).
+  return account.phone is null
+    and not (mail_works and private.proven_contact(account, 'email') is not null)
+    and (account.taken_over_at is not null or exists (
+      select from auth.users
+      where users.id = account.id and coalesce(users.encrypted_password, '') = ''
+    ))
+    and exists (
+      select from auth.mfa_amr_claims as method
+      where method.session_id = may_prove_by_provider.session_id
+        and method.authentication_method = 'oauth'
+        and method.created_at > now() - interval '5 minutes'
+    )
+    -- Whoever has the token alone does not prove by the same sign-in again.
+    and not exists (
+      select from private.session_proofs
+      where session_proofs.session_id = may_prove_by_provider.session_id
+        and session_proofs.way = 'provider'
+    );
+end
+$$;
+comment on function private.may_prove_by_provider is
+  'Whether this session''s sign-in by a provider, of the last five minutes, proves an account once: it has '
+  'neither a password that anybody knows nor a phone nor an email that mail reaches.';
+
+create function private.save_proof(
+  account_id uuid, session_id uuid, way text, hash text, mail_works boolean
+) returns void
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+declare
+  account constant public.accounts := private.lock_session(account_id, session_id);
+begin
+  if not exists (select from public.admins where admins.account_id = account.id) then
+    perform private.refuse(403, 'admin_only');
+  elsif way = 'provider'
+    and not private.may_prove_by_provider(account, session_id, mail_works) then
+    perform private.refuse(401, 'invalid_credentials');
+  end if;
+  insert into private.session_proofs (session_id, hash, way)
+  values (session_id, decode(hash, 'hex'), way)
+  on conflict on constraint session_proofs_pkey do update
+  set hash = excluded.hash, way = excluded.way, made_at = excluded.made_at;
+end
+$$;
+comment on function private.save_proof is
+  'Keeps the hash of a new proof with its session, in place of an earlier one. 401 invalid_credentials where '
+  'a provider''s sign-in does not prove, 403 admin_only.';
+
+grant execute on function private.save_proof to backend;
