@@ -1,8 +1,8 @@
 /**
  * npm run bench [-- --listings=20000] [--pairs=100] [--sockets=1000] [--only=facade,chat]
- * [--sizes=10000,100000]: facade, shapes, chat, media and webhooks, or only those named:
+ * [--sizes=10000,100000]: facade, shapes, hostile, chat, media and webhooks, or only those named:
  * what the layer costs beside plain statements in the same run, whether searches stay flat from
- * the first number of listings to the second, how fast chat is, and what an upload costs against
+ * the first number of listings to the second, what hostile texts cost a search, how fast chat is, and what an upload costs against
  * the disk. Prints tables and ends with one line of JSON.
  */
 import { parseArgs } from 'node:util'
@@ -13,6 +13,7 @@ import { benchFacade, type Compared, facadeTable } from './facade.ts'
 import { loadListings } from './generate-listings.ts'
 import { benchUploads, uploadsTable } from './uploads.ts'
 import { hostilePicturesTable } from './hostile-pictures.ts'
+import { hostileSearchesTable, measureHostileSearches } from './hostile-searches.ts'
 import { compareShapes, shapesTable } from './search-shapes.ts'
 import { benchWebhooks, sandboxSecret, webhooksTable } from './webhooks.ts'
 
@@ -22,7 +23,7 @@ const { values } = parseArgs({
     pairs: { type: 'string', default: '100' },
     sockets: { type: 'string', default: '1000' },
     sizes: { type: 'string', default: '10000,100000' },
-    only: { type: 'string', default: 'facade,shapes,chat,media,webhooks' },
+    only: { type: 'string', default: 'facade,shapes,hostile,chat,media,webhooks' },
   },
 })
 const count = Number(values.listings)
@@ -72,6 +73,12 @@ if (values.only.includes('shapes')) {
   say('')
   table(shapesTable(shapes, sizes))
   result.shapes = shapes
+}
+if (values.only.includes('hostile')) {
+  const costs = await measureHostileSearches(count, say)
+  say('')
+  table(hostileSearchesTable(costs))
+  result.hostile = costs
 }
 if (values.only.includes('chat')) {
   const [pairs, sockets] = [Number(values.pairs), Number(values.sockets)]

@@ -47,6 +47,7 @@ const rings: Check[][] = [
       args: ['lint', '--no-config', ...nodeRules, ...onNode],
     },
     onOurNode('imports', 'local/check-imports.ts'),
+    onOurNode('normal forms', 'local/check-texts.ts'),
     onOurNode('packages of the functions', 'local/bundle/check.ts'),
     onOurNode('docs, and what is cited', 'local/docs/check.ts'),
   ],

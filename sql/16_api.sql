@@ -1,6 +1,7 @@
 -- What of schema api only passes on is made here, by one rule: each function of private whose comment
 -- begins with "Api: " is there again, by its name and arguments, with its caller's rights, for the same
--- callers. JSON as text is JSON there. What does more of its own is written in its area.
+-- callers. JSON as text is JSON there, and no text goes in that is longer than any that means something;
+-- cursors have a bound of their own. What does more of its own is written in its area.
 
 do $$
 declare
@@ -14,8 +15,14 @@ begin
     order by proname
   loop
     given := (
-      select string_agg('$' || ordinal, ', ' order by ordinal)
-      from generate_series(1, one.pronargs) as ordinal
+      select string_agg(case
+        when argument.type <> 'text'::regtype or argument.name = 'page_cursor' then '$' || place
+        else format('private.bounded($%s, %s, %L)', place,
+          case when argument.name in ('message', 'note') then 4000 else 400 end,
+          left(argument.name, 1) || substr(replace(initcap(argument.name), '_', ''), 2))
+        end, ', ' order by place)
+      from rows from (unnest(one.proargnames[:one.pronargs]), unnest(one.proargtypes::oid[]))
+        with ordinality as argument (name, type, place)
     );
     execute format(
       'create function api.%I(%s) returns %s language sql %s set search_path = '''' as %L',

@@ -3355,8 +3355,10 @@ export interface components {
                 fields?: {
                     /** @description The field, parameter or header, as in location.lat; empty: the whole body. */
                     path: string;
-                    /** @description A code of the table, or required, unknown, too_small, too_big, invalid. */
+                    /** @description A code of the table, or required, unknown, too_small, too_big, too_long, invalid. */
                     code: string;
+                    /** @description too_long: how many characters the text may have. */
+                    max?: number;
                     /** @description What is wrong with it, for people. */
                     message: string;
                 }[];

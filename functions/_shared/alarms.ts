@@ -4,7 +4,7 @@
  * nobody's request and delays none.
  */
 import { inBackground } from './background.ts'
-import { classifyError } from './refusal.ts'
+import { causeOf, classifyError } from './refusal.ts'
 
 type Alarm = { kind: string; subjectId: string; details: Record<string, unknown> }
 type Save = (alarm: Alarm) => Promise<unknown>
@@ -44,7 +44,7 @@ export function alarm(
 export function callFailed(name: string, error: Error): void {
   const { code } = classifyError(error, { role: 'backend' })
   if (!['service_unavailable', 'timeout'].includes(code)) {
-    void alarm('call_failed', name, { why: error.message })
+    void alarm('call_failed', name, { why: causeOf(error) })
   }
 }
 

@@ -1,13 +1,13 @@
 /** What a sender says: the same in the body of a route and in a frame of a socket. */
 import { z } from '@hono/zod-openapi'
+import { typed } from './texts.ts'
 
 export const messageType = z.enum(['text', 'image', 'location', 'property']).describe(
   'What `body` holds.',
 )
 
-/** Far above what the database takes, which counts characters after it has normalised the text. */
-export const MessageText = z.string().max(20_000, { error: 'message_too_long' })
-  .openapi({ maxLength: 4000 })
+/** The database counts its characters, without white space around them. */
+export const MessageText = typed(4000, { tooLong: 'message_too_long' })
 
 /** The rest of a message is the server's. */
 export const NewMessage = z.strictObject({

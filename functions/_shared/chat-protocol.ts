@@ -108,7 +108,7 @@ export type ChatError = {
   messageEn?: string
   /** Seconds to wait before the next try. */
   retryAfter?: number
-  fields?: { path: string; code: string; message: string }[]
+  fields?: { path: string; code: string; max?: number; message: string }[]
   /** The conversation that the socket is out of, when it was not an answer. */
   conversationId?: string
   /** Details that some codes add. */

@@ -1,5 +1,5 @@
 /** What an error looks like on the wire: code, texts in both languages, details, request id. */
-import { type ErrorCode, errors, fieldTexts, isErrorCode } from './errors.ts'
+import { boundTexts, type ErrorCode, errors, fieldTexts, isErrorCode } from './errors.ts'
 import type { Detail, Field } from './refusal.ts'
 
 /** Of every answer in JSON; c.json alone leaves the character set unsaid. */
@@ -68,8 +68,10 @@ const typeNames: Record<string, [ar: string, en: string]> = {
 const typeName = (type: unknown, english: boolean) =>
   typeNames[String(type)]?.[Number(english)] ?? ''
 
-function fieldMessage({ code }: Field, english: boolean) {
+function fieldMessage({ code, max }: Field, english: boolean) {
   if (isErrorCode(code)) return errors[code][english ? 2 : 1]
   const known = Object.hasOwn(fieldTexts, code) ? code as keyof typeof fieldTexts : 'invalid'
-  return fieldTexts[known][english ? 1 : 0]
+  const language = english ? 1 : 0
+  return fieldTexts[known][language] +
+    (max === undefined ? '' : boundTexts[language].replace('{max}', String(max)))
 }

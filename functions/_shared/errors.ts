@@ -350,6 +350,10 @@ export const fieldTexts = {
   unknown: ['حقل غير معروف', 'Unknown field'],
   too_small: ['القيمة أصغر من المسموح', 'The value is too small'],
   too_big: ['القيمة أكبر من المسموح', 'The value is too large'],
+  too_long: ['النص أطول من المسموح', 'The text is too long'],
   not_allowed: ['القيمة ليست من القيم المسموحة', 'Not one of the allowed values'],
   invalid: ['القيمة غير صالحة', 'Invalid value'],
 } as const
+
+/** What follows too_long where the bound is known. */
+export const boundTexts = ['، الحد الأقصى {max} حرف', ': {max} characters at most'] as const

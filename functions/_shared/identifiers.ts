@@ -1,17 +1,20 @@
 /** Emails and Kuwaiti phones in their canonical form. The same rules are constraints of accounts. */
 import { z } from '@hono/zod-openapi'
+import type { ErrorCode } from './errors.ts'
+import { isUnfit, normalForm, normalized, typed, unjudged, upTo } from './texts.ts'
 
 const digits = (text: string) =>
   text.replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 0xf))
 
-/** NFKC, ASCII digits, no white space outside. */
-export const normalizeTyped = (text: string) => digits(text.normalize('NFKC')).trim()
+/** What somebody typed: NFKC, ASCII digits, no white space outside. */
+export const typedDigits = (most: number, error?: ErrorCode) =>
+  normalized(most, 'NFKC', { error }).overwrite((text) => digits(text).trim())
 
 const phone = /^(?:\+?965)?([569][0-9]{7})$/
 
 /** +965XXXXXXXX, or undefined when it is no Kuwaiti mobile. */
 function normalizePhone(text: string): string | undefined {
-  const national = phone.exec(normalizeTyped(text))?.[1]
+  const national = phone.exec(digits(text).trim())?.[1]
   return national && `+965${national}`
 }
 
@@ -21,7 +24,7 @@ const domain = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9][a-z0-9-]{0,61}[
 
 /** Lower case with the domain in ASCII, or undefined when it is no address. */
 function normalizeEmail(text: string): string | undefined {
-  const [name, host, ...more] = text.normalize('NFKC').trim().toLowerCase().split('@')
+  const [name, host, ...more] = text.trim().toLowerCase().split('@')
   if (!host || more.length || name.length > 64 || !local.test(name)) return undefined
   const ascii = asciiDomain(host)
   const email = `${name}@${ascii}`
@@ -40,36 +43,62 @@ function asciiDomain(host: string): string | undefined {
 
 export type Identifier = { kind: 'phone' | 'email'; value: string }
 
+const longest = 320
+const described = {
+  type: 'string',
+  maxLength: longest,
+  description: 'An email or a Kuwaiti phone.',
+  example: '51234567',
+} as const
+
+function identifierOf(text: string, context: z.RefinementCtx): Identifier {
+  const normal = normalForm(text, 'NFKC', longest)
+  const asPhone = normal && normalizePhone(normal)
+  if (asPhone) return { kind: 'phone', value: asPhone }
+  const asEmail = normal && normalizeEmail(normal)
+  if (asEmail) return { kind: 'email', value: asEmail }
+  context.addIssue({ code: 'custom', message: 'identifier_invalid' })
+  return z.NEVER
+}
+
 /** An email or phone as a person types it, in its canonical form. */
-export const Identifier = z
-  .string({ error: 'identifier_invalid' })
-  .max(320, { error: 'identifier_invalid' })
-  .transform((text, context): Identifier => {
-    const asPhone = normalizePhone(text)
-    if (asPhone) return { kind: 'phone', value: asPhone }
-    const asEmail = normalizeEmail(text)
-    if (asEmail) return { kind: 'email', value: asEmail }
-    context.addIssue({ code: 'custom', message: 'identifier_invalid' })
-    return z.NEVER
-  })
-  .openapi({ type: 'string', description: 'An email or a Kuwaiti phone.', example: '51234567' })
+export const Identifier = typed(longest, { error: 'identifier_invalid' }).transform(identifierOf)
+  .openapi(described)
+
+/** The same at sign-in, where one that nobody can have (undefined) is refused as a wrong password is. */
+export const SignInIdentifier = unjudged(longest, 'identifier_invalid')
+  .transform((text, context) => isUnfit(text, longest) ? undefined : identifierOf(text, context))
+  .openapi(described)
 
 /** At least 8 code points, at most the 72 bytes that bcrypt reads; whole characters, no NUL. */
 export const NewPassword = z
   .string({ error: 'password_too_short' })
+  .max(72, { error: 'password_too_long', abort: true })
   .refine((text) => text.isWellFormed() && !text.includes('\0'), { error: 'invalid' })
   .refine((text) => [...text].length >= 8, { error: 'password_too_short' })
   .refine((text) => new TextEncoder().encode(text).length <= 72, { error: 'password_too_long' })
-  .openapi({ type: 'string', minLength: 8, description: 'At most 72 bytes.' })
+  .openapi({ type: 'string', minLength: 8, maxLength: 72, description: 'At most 72 bytes.' })
+
+// Four times the bytes that bcrypt reads.
+const longestPassword = 288
 
 /** Any password that might be right: it may have been set at Auth itself, under other rules. */
-export const Password = z.string().min(1).max(1024).describe('The password of the account.')
+export const Password = z.string().min(1).max(longestPassword)
+  .describe('The password of the account.')
 
-export const Code = z
-  .string({ error: 'otp_invalid' })
-  .transform(normalizeTyped)
+/** The same at sign-in; undefined: nobody has it. */
+export const SignInPassword = unjudged(longestPassword).min(1)
+  .transform((text) => text.length > longestPassword ? undefined : text)
+  .openapi({
+    type: 'string',
+    minLength: 1,
+    maxLength: longestPassword,
+    description: 'The password of the account.',
+  })
+
+export const Code = typedDigits(6, 'otp_invalid')
   .refine((text) => /^[0-9]{6}$/.test(text), { error: 'otp_invalid' })
-  .openapi({ type: 'string', description: 'Six digits.', example: '042913' })
+  .openapi({ type: 'string', maxLength: 24, description: 'Six digits.', example: '042913' })
 
 // Control, format and separator characters, but for joiners between letters, which some scripts have
 // (private.is_name).
@@ -77,8 +106,8 @@ const invisible =
   /(?![\u200C\u200D]\p{L})[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
 /** A person's name on one line, without invisible characters. */
-export const PersonName = z
-  .string()
-  .transform((text) => text.normalize('NFKC').replace(/\s+/g, ' ').trim())
-  .refine((text) => [...text].length >= 2 && [...text].length <= 120 && !invisible.test(text))
+export const PersonName = normalized(120)
+  .overwrite((text) => text.replace(/\s+/g, ' ').trim())
+  .check(upTo(120))
+  .refine((text) => [...text].length >= 2 && !invisible.test(text))
   .openapi({ type: 'string', minLength: 2, maxLength: 120 })

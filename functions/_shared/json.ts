@@ -1,6 +1,7 @@
 /** JSON that every layer reads alike, and no deeper than it may be. */
 import { isExact } from './numbers.ts'
 import { invalidField } from './refusal.ts'
+import { hasRunOfMarks } from './texts.ts'
 
 const depthLimit = 32
 
@@ -54,7 +55,7 @@ type Fault = { path: string[]; code: string; holder: unknown }
 /** What JavaScript would read as something else: lost digits, lone surrogates, NUL; reserved keys. */
 function faultOf(text: string, unknown: string): Fault | undefined {
   let fault: Fault | undefined
-  if (!suspicious.test(text)) {
+  if (!suspicious.test(text) && !hasRunOfMarks(text)) {
     JSON.parse(text)
     return
   }
@@ -75,12 +76,14 @@ function faultOf(text: string, unknown: string): Fault | undefined {
 
 // Auth took a password as it was typed, so it is tried so; a new one has a rule of its own.
 const asTyped = ['password', 'currentPassword']
+// Its schemas say what is wrong with it; at sign-in they do not.
+const identifier = 'identifier'
 
 const isFaithful = (key: string, value: unknown, source = '0') =>
   isWellFormed(key) &&
-  (typeof value === 'number'
-    ? isExact(value, source)
-    : isWellFormed(value) || asTyped.includes(key))
+  (typeof value === 'number' ? isExact(value, source) : asTyped.includes(key) ||
+    isWellFormed(value) &&
+      (key === identifier || typeof value !== 'string' || !hasRunOfMarks(value)))
 
 const isWellFormed = (value: unknown) =>
   typeof value !== 'string' || value.isWellFormed() && !value.includes('\0')

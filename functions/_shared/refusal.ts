@@ -2,7 +2,8 @@
 import { HTTPException } from 'hono/http-exception'
 import { type ErrorCode, isErrorCode } from './errors.ts'
 
-export type Field = { path: string; code: string }
+/** `max` of a text that is too long: how many characters it may have. */
+export type Field = { path: string; code: string; max?: number }
 export type Detail = Record<string, unknown> & { fields?: Field[]; retryAfter?: number }
 
 /** A refusal of the contract, thrown where the functions themselves decide. */
@@ -30,7 +31,18 @@ export function throwIfError({ error }: MaybeError) {
   if (error) throw new Refusal(error.code as ErrorCode, error.detail)
 }
 
-type DatabaseError = { code?: string; message: string; detail?: string }
+type DatabaseError = { code?: string; message: string; detail?: string; routine?: string }
+
+/** What a log line and an alarm say of a failure: never what was sent, which Postgres and parsers repeat. */
+export function causeOf(thrown: Error): string {
+  const { code = '', message, routine = '' } = thrown as DatabaseError
+  const says = code.startsWith('PT') || !/^[0-9A-Z]{5}$/.test(code) ? message : routine
+  return `${code} ${thrown instanceof SyntaxError ? thrown.name : says}`.trim()
+}
+
+/** Where it was thrown, without its message. */
+export const placesOf = ({ name, stack = '' }: Error) =>
+  [name, ...stack.match(/^ +at .+$/gm) ?? []].join('\n')
 
 /** SQLSTATEs that say what the caller did; of all others the details are for the log alone. */
 const codesBySqlState: Record<string, ErrorCode> = {
@@ -48,10 +60,14 @@ const codesBySqlState: Record<string, ErrorCode> = {
   '57P03': 'service_unavailable', // cannot_connect_now
 }
 
-/** Code and details of anything thrown; `cause` is what stands behind a failure, for the log only. */
+/**
+ * Code and details of anything thrown; `cause` is what stands behind a failure, for the log only. What
+ * Postgres cannot do with what it is given is what people have sent, unless a provider has (`ofPeople`).
+ */
 export function classifyError(
   thrown: Error,
   caller: { role: string },
+  ofPeople = true,
 ): { code: ErrorCode; detail?: Detail; cause?: string } {
   if (thrown instanceof Refusal) return { code: thrown.code, detail: thrown.detail }
   if (thrown instanceof HTTPException) return { code: 'body_not_json' }
@@ -60,13 +76,15 @@ export function classifyError(
     return { code: message, detail: JSON.parse(detail || '{}') }
   }
   if (state === '42501') return { code: caller.role === 'anon' ? 'token_missing' : 'admin_only' }
+  // data_exception, program_limit_exceeded
+  if (/^22/.test(state) || ofPeople && /^54/.test(state)) {
+    return { code: 'validation_failed', cause: causeOf(thrown) }
+  }
   const known = codesBySqlState[state] ??
-    // connection_exception, data_exception, insufficient_resources
-    (/^(08|22|53)/.test(state) || isConnectionError(state)
-      ? state.startsWith('22') ? 'validation_failed' : 'service_unavailable'
-      : undefined)
-  const cause = known && known !== 'service_unavailable' ? undefined : `${state} ${thrown.message}`
-  return { code: known ?? 'internal', cause: cause?.trim() }
+    // connection_exception, insufficient_resources
+    (/^(08|53)/.test(state) || isConnectionError(state) ? 'service_unavailable' : undefined)
+  const cause = known && known !== 'service_unavailable' ? undefined : causeOf(thrown)
+  return { code: known ?? 'internal', cause }
 }
 
 const isConnectionError = (code: string) =>

@@ -36,6 +36,9 @@ function fieldsOf(issue: Issue): Field[] {
     })
   }
   if (isErrorCode(issue.message)) return [{ path, code: issue.message }]
+  if (issue.code === 'too_big' && issue.origin === 'string') {
+    return [{ path, code: 'too_long', max: Number(issue.maximum) }]
+  }
   return [{ path, code: fieldCode(issue) }]
 }
 

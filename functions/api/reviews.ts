@@ -1,6 +1,7 @@
 /** Reviews of identities by those who had contact with them. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../_shared/db.ts'
+import { typed } from '../_shared/texts.ts'
 import {
   acting,
   area,
@@ -36,9 +37,9 @@ const Review = z
   })
   .openapi('Review', { description: 'What somebody says of an identity.' })
 
-// A character has at most two UTF-16 units; the database counts characters, up to 1000.
-const text = z.string().max(2000).openapi({ maxLength: 1000 })
-const comment = text.nullish().describe('null or nothing: a rating alone.')
+// The database counts its characters, without white space around them.
+const Words = typed(1000)
+const comment = Words.nullish().describe('null or nothing: a rating alone.')
 
 const list = route({
   tags,
@@ -130,7 +131,7 @@ const reply = route({
   request: {
     params: OneReview,
     ...body(z.strictObject({
-      body: text.openapi({ minLength: 1, description: 'The reply.' }),
+      body: Words.openapi({ minLength: 1, description: 'The reply.' }),
     })),
   },
   responses: { 200: json(Review, 'The review with the reply.') },

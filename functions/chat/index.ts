@@ -3,7 +3,7 @@ import { inBackground } from '../_shared/background.ts'
 import { env } from '../_shared/env.ts'
 import { closeCodes } from './protocol.ts'
 import { serveEdgeSocket } from './server/edge-socket.ts'
-import { agreedSubprotocol, openGateway } from './server/gateway.ts'
+import { agreedSubprotocol, namesIn, openGateway } from './server/gateway.ts'
 import { refusalResponse } from './server/http-refusal.ts'
 
 // A worker ends 150 s after its start on the smallest plan, whoever it serves.
@@ -30,7 +30,7 @@ Deno.serve((request) => {
   }
   // The runtime knows a list by ", " alone; naming what it does not find there would be an error.
   const offered = request.headers.get('sec-websocket-protocol') ?? ''
-  const agreed = agreedSubprotocol(offered.split(/\s*,\s*/))
+  const agreed = agreedSubprotocol(namesIn(offered))
   const protocol = offered.split(', ').find((name) => name === agreed)
   const { socket, response } = Deno.upgradeWebSocket(request, { protocol, idleTimeout: 60 })
   // A worker that nothing waits for is dropped in the middle of its life, open sockets or not.

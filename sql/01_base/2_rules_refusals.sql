@@ -28,7 +28,7 @@ as $$
 begin
   perform private.refuse(
     status,
-    case when code in ('invalid', 'required', 'unknown', 'too_big', 'self') then 'validation_failed'
+    case when code in ('invalid', 'required', 'unknown', 'too_big', 'too_long', 'self') then 'validation_failed'
       else code end,
     jsonb_build_object('fields', jsonb_build_array(
       jsonb_build_object('path', path, 'code', code))),

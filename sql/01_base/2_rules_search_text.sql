@@ -21,7 +21,8 @@ create function private.search_text(value text) returns text
   set search_path = ''
 as $$
 declare
-  plain text := lower(normalize(value, nfkd) collate pg_catalog.pg_c_utf8);
+  -- No listing has more in all its texts.
+  plain text := lower(private.normal_form(value, 'nfkd', 16000, '') collate pg_catalog.pg_c_utf8);
 begin
   plain := translate(plain, 'ىة٠١٢٣٤٥٦٧٨٩', 'يه0123456789');
   if plain ~ '[\u0671-\u06FF]' then
@@ -59,6 +60,37 @@ begin
 end
 $$;
 comment on function private.search_words is 'The different words of a text as searches compare it, in order.';
+
+create function private.query_words(q text) returns text[]
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+declare
+  plain constant text := private.search_text(private.bounded(q, 200, 'q'));
+begin
+  -- One character can become eighteen (ﷺ).
+  if char_length(q) > 200 or char_length(plain) > 200 then
+    perform private.refuse_field('q', 'too_long');
+  end if;
+  return array(
+    select first.word
+    from (
+      select left(given.word, 60) as word
+      from string_to_table(plain, ' ') with ordinality as given (word, place)
+      where given.word <> ''
+      group by left(given.word, 60)
+      order by min(given.place)
+      limit 30
+    ) as first
+    order by first.word
+  );
+end
+$$;
+comment on function private.query_words is
+  'The different words of what somebody looks for, in order, the first 30 of them. 422 for more than '
+  '200 characters, as they were typed or as searches compare them.';
 
 -- quote_literal writes for SQL, which reads a backslash otherwise. Without a search_path, so that it
 -- costs no call.

@@ -54,11 +54,13 @@ create function private.cursor_key(query text, page_cursor text) returns jsonb
   set search_path = ''
 as $$
 declare
-  packed text := substr(page_cursor, 13);
+  packed constant text := substr(left(page_cursor, 4000), 13);
   key text;
 begin
   if page_cursor is null then
     return null;
+  elsif octet_length(page_cursor) > 4000 then
+    perform private.refuse_field('cursor', 'cursor_invalid');
   end if;
   begin
     key := convert_from(

@@ -119,7 +119,7 @@ as $$
     cross join jsonb_each(
       case jsonb_typeof(category.value) when 'object' then category.value else '{}' end) as given
   )
-  select leaves.path, case
+  select left(leaves.path, 200), case
       when leaves.must_be is null then 'unknown'
       when leaves.value is null then 'required'
       else 'invalid' end

@@ -7,7 +7,7 @@ create function private.update_me(fields jsonb) returns void
 as $$
 declare
   caller_id uuid := private.lock_caller_exclusively();
-  new_name text := private.tidy(fields ->> 'fullName');
+  new_name text := private.tidy(fields ->> 'fullName', 120, 'fullName');
 begin
   if jsonb_typeof(fields) is distinct from 'object'
     or fields - array['fullName', 'language', 'avatarMediaId'] <> '{}' then
@@ -122,7 +122,7 @@ declare
 begin
   perform private.count_action('profile');
   caller_id := private.lock_caller_exclusively();
-  outdated := private.outdated_terms(version);
+  outdated := private.outdated_terms(private.bounded(version, 40, 'version'));
   if outdated is not null then
     perform private.refuse(409, 'terms_outdated', outdated);
   end if;

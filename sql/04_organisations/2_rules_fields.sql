@@ -17,7 +17,10 @@ begin
     when organisation.phone !~ '^\+965[0-9]{8}$' then 'phone'
     when organisation.whatsapp !~ '^\+965[0-9]{8}$' then 'whatsapp'
     when organisation.email !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'email'
-    when organisation.website !~ '^https://[^[:space:]]{3,}$' then 'website'
+    when organisation.website !~ '^https://[^[:space:]]{3,}$'
+      -- A name and password before an @ look like another host, and marks of direction turn it round.
+      or organisation.website ~* '^https://[^/?#]*@|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]'
+      then 'website'
     when not private.is_clean(concat_ws(' ',
       organisation.about_ar, organisation.address_ar, organisation.working_hours)) then 'aboutAr'
   end;
@@ -45,25 +48,33 @@ create function private.check_organisation_fields(fields jsonb) returns void
   set search_path = ''
 as $$
 declare
-  known constant text[] := '{nameAr,nameEn,licenceNo,licenceExpiresOn,aboutAr,phone,whatsapp,email,'
-    'website,governorateId,areaId,addressAr,workingHours,logoMediaId,coverMediaId}';
+  -- How many characters each may have.
+  known constant jsonb := '{"nameAr":120,"nameEn":120,"licenceNo":40,"licenceExpiresOn":10,'
+    '"aboutAr":4000,"phone":20,"whatsapp":20,"email":254,"website":300,"governorateId":60,'
+    '"areaId":60,"addressAr":300,"workingHours":300,"logoMediaId":36,"coverMediaId":36}';
   problems jsonb;
 begin
   if jsonb_typeof(fields) is distinct from 'object' then
     perform private.refuse_field('', 'invalid');
   end if;
-  select jsonb_agg(jsonb_build_object('path', given.key, 'code',
-    case when given.key = any (known) then 'invalid' else 'unknown' end))
+  select jsonb_agg(jsonb_build_object('path', left(given.key, 100), 'code', wrong.code))
   into problems
   from jsonb_each(fields) as given
-  where not given.key = any (known)
-    or jsonb_typeof(given.value) not in ('string', 'null')
+  cross join lateral (select case
+    when not known ? given.key then 'unknown'
+    when jsonb_typeof(given.value) not in ('string', 'null') then 'invalid'
+    when private.text_problem(given.value #>> '{}', (known -> given.key)::integer) is not null
+      then private.text_problem(given.value #>> '{}', (known -> given.key)::integer)
     -- A calendar date: to Postgres 'infinity' and 'tomorrow' are dates as well.
-    or given.key = 'licenceExpiresOn' and not coalesce(
+    when given.key = 'licenceExpiresOn' and not coalesce(
       given.value #>> '{}' ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
-        and pg_input_is_valid(given.value #>> '{}', 'date'), true)
-    or given.key in ('logoMediaId', 'coverMediaId')
-      and not coalesce(pg_input_is_valid(given.value #>> '{}', 'uuid'), true);
+        and pg_input_is_valid(given.value #>> '{}', 'date'), true) then 'invalid'
+    when given.key in ('logoMediaId', 'coverMediaId')
+      and not coalesce(pg_input_is_valid(given.value #>> '{}', 'uuid'), true) then 'invalid'
+    when given.key in ('aboutAr', 'website') and char_length(given.value #>> '{}')
+      > (known -> given.key)::integer then 'too_long'
+  end) as wrong (code)
+  where wrong.code is not null;
   if problems is not null then
     perform private.refuse_fields(problems);
   end if;
@@ -80,34 +91,42 @@ create function private.organisation_with(fields jsonb, organisation public.orga
 as $$
 begin
   perform private.check_organisation_fields(fields);
-  perform private.check_new_name(given.path, private.tidy(fields ->> given.path), given.before, false)
+  perform private.check_new_name(
+    given.path, private.tidy(fields ->> given.path, 120, given.path), given.before, false)
   from (values ('nameAr', organisation.name_ar), ('nameEn', organisation.name_en))
     as given (path, before)
   where fields ? given.path;
-  if fields ? 'nameAr' then organisation.name_ar := private.tidy(fields ->> 'nameAr'); end if;
-  if fields ? 'nameEn' then organisation.name_en := private.tidy(fields ->> 'nameEn'); end if;
+  if fields ? 'nameAr' then
+    organisation.name_ar := private.tidy(fields ->> 'nameAr', 120, 'nameAr');
+  end if;
+  if fields ? 'nameEn' then
+    organisation.name_en := private.tidy(fields ->> 'nameEn', 120, 'nameEn');
+  end if;
   if fields ? 'licenceNo' then
-    organisation.licence_no := upper(private.ascii_digits(private.tidy(fields ->> 'licenceNo')));
+    organisation.licence_no := upper(private.ascii_digits(
+      private.tidy(fields ->> 'licenceNo', 40, 'licenceNo')));
   end if;
   if fields ? 'licenceExpiresOn' then
     organisation.licence_expires_on := (fields ->> 'licenceExpiresOn')::date;
   end if;
   if fields ? 'aboutAr' then organisation.about_ar := fields ->> 'aboutAr'; end if;
   if fields ? 'phone' then
-    organisation.phone := private.ascii_digits(private.tidy(fields ->> 'phone'));
+    organisation.phone := private.ascii_digits(private.tidy(fields ->> 'phone', 20, 'phone'));
   end if;
   if fields ? 'whatsapp' then
-    organisation.whatsapp := private.ascii_digits(private.tidy(fields ->> 'whatsapp'));
+    organisation.whatsapp := private.ascii_digits(private.tidy(fields ->> 'whatsapp', 20, 'whatsapp'));
   end if;
-  if fields ? 'email' then organisation.email := private.tidy(fields ->> 'email'); end if;
+  if fields ? 'email' then
+    organisation.email := private.tidy(fields ->> 'email', 254, 'email');
+  end if;
   if fields ? 'website' then organisation.website := fields ->> 'website'; end if;
   if fields ? 'governorateId' then organisation.governorate_id := fields ->> 'governorateId'; end if;
   if fields ? 'areaId' then organisation.area_id := fields ->> 'areaId'; end if;
   if fields ? 'addressAr' then
-    organisation.address_ar := private.tidy(fields ->> 'addressAr');
+    organisation.address_ar := private.tidy(fields ->> 'addressAr', 300, 'addressAr');
   end if;
   if fields ? 'workingHours' then
-    organisation.working_hours := private.tidy(fields ->> 'workingHours');
+    organisation.working_hours := private.tidy(fields ->> 'workingHours', 300, 'workingHours');
   end if;
   return organisation;
 end

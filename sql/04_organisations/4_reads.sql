@@ -109,7 +109,7 @@ create function private.list_organisations(
   set search_path = ''
 as $$
 declare
-  words text[] := private.search_words(q);
+  words text[] := private.query_words(q);
   query text := concat_ws(' ', 'list_organisations', type, sort, words::text,
     coalesce(governorate_id, '-'), coalesce(area_id, '-'));
   filters public.organisations;
@@ -119,8 +119,6 @@ begin
     perform private.refuse_field('type', 'invalid');
   elsif sort is null or sort not in ('rating', 'listings', 'newest') then
     perform private.refuse_field('sort', 'invalid');
-  elsif char_length(q) > 200 then
-    perform private.refuse_field('q', 'too_big');
   end if;
   perform private.check_place(governorate_id, area_id);
   filters.type := list_organisations.type;

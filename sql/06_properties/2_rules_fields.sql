@@ -106,11 +106,12 @@ begin
   elsif form = 'codes' then
     problem := private.check_codes(vocabulary, value, maximum);
   elsif form = 'paci' then
-    clean := to_jsonb(private.ascii_digits(private.tidy(value #>> '{}')));
-    problem := case
-      when jsonb_typeof(value) <> 'string' or clean is null or clean #>> '{}' !~ '^[0-9]{8}$'
-      then 'invalid'
-    end;
+    problem := case when jsonb_typeof(value) <> 'string' then 'invalid'
+      else private.text_problem(value #>> '{}', 8) end;
+    if problem is null then
+      clean := to_jsonb(private.ascii_digits(private.tidy(value #>> '{}', 8, '')));
+      problem := case when (clean #>> '{}' ~ '^[0-9]{8}$') is not true then 'invalid' end;
+    end if;
   else
     if form in ('line', 'text') then
       parsed := private.parse_text(form, value, minimum, maximum);
@@ -142,7 +143,8 @@ begin
   select
     coalesce(jsonb_object_agg(given.key, parsed.clean), '{}'),
     coalesce(
-      jsonb_agg(jsonb_build_object('path', given.key, 'code', parsed.problem) order by given.key)
+      jsonb_agg(jsonb_build_object('path', left(given.key, 100), 'code', parsed.problem)
+        order by given.key)
         filter (where parsed.problem is not null),
       '[]')
   into answer, problems

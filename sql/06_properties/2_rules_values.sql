@@ -32,15 +32,17 @@ create function private.is_code(vocabulary text, code jsonb) returns boolean
   return private.are_codes(vocabulary, jsonb_build_array(code));
 comment on function private.is_code is 'Whether this is a code of the vocabulary.';
 
-create function private.tidy_text(value text) returns text
+create function private.tidy_text(value text, most integer, path text) returns text
   language plpgsql
   immutable
   parallel safe
   set search_path = ''
 as $$
 begin
-  return nullif(regexp_replace(
-    replace(normalize(value, nfkc), E'\r\n', E'\n'), '^[[:space:]]+|[[:space:]]+$', '', 'g'), '');
+  -- From its first to its last character that is no white space.
+  return substring(
+    replace(private.normal_form(value, 'nfkc', most, path), E'\r\n', E'\n')
+    from '[^[:space:]](?:.*[^[:space:]])?');
 end
 $$;
 comment on function private.tidy_text is
@@ -54,16 +56,22 @@ create function private.parse_text(
   set search_path = ''
 as $$
 declare
-  line_or_text text := case form when 'line' then private.tidy(value #>> '{}')
-    else private.tidy_text(value #>> '{}') end;
-  -- Joiners and direction marks belong to many scripts, but show nothing by themselves.
-  visible text := regexp_replace(line_or_text, '[\u061C\u200B-\u200F\u2060-\u2064]', '', 'g');
+  line_or_text text;
+  visible text;
 begin
+  problem := case when jsonb_typeof(value) <> 'string' then 'invalid'
+    else private.text_problem(value #>> '{}', maximum::integer) end;
+  if problem is not null then
+    return;
+  end if;
+  line_or_text := case form when 'line' then private.tidy(value #>> '{}', maximum::integer, '')
+    else private.tidy_text(value #>> '{}', maximum::integer, '') end;
+  -- Joiners and direction marks belong to many scripts, but show nothing by themselves.
+  visible := regexp_replace(line_or_text, '[\u061C\u200B-\u200F\u2060-\u2064]', '', 'g');
   clean := to_jsonb(line_or_text);
   problem := case
-    when jsonb_typeof(value) <> 'string' then 'invalid'
     when line_or_text is null or char_length(visible) < minimum then 'too_small'
-    when char_length(line_or_text) > maximum then 'too_big'
+    when char_length(line_or_text) > maximum then 'too_long'
     when not private.is_clean(line_or_text) then 'invalid'
     when form = 'line' and line_or_text ~ '[\u2028-\u202E\u2066-\u2069\uFEFF]' then 'invalid'
   end;

@@ -1,5 +1,37 @@
 -- The words of a query in order, and what stands in the list of them.
 
+create function private.said_once(plain text[], typed text[], out once text[], out shown text[])
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  if cardinality(plain) <= 20 then
+    once := plain;
+    shown := typed;
+    return;
+  end if;
+  -- A number has its unit again and again, and a bound its number: what repeats is the pair.
+  select coalesce(array_agg(said.word order by said.place), '{}'),
+    coalesce(array_agg(said.typed order by said.place), '{}')
+  into once, shown
+  from (
+    select given.*,
+      row_number() over (partition by given.before, given.word order by given.place) as times,
+      count(*) filter (where given.is_new) over (order by given.place) as different
+    from (
+      select word.*, lag(word.word) over (order by word.place) as before,
+        row_number() over (partition by word.word order by word.place) = 1 as is_new
+      from unnest(said_once.plain, said_once.typed) with ordinality as word (word, typed, place)
+    ) as given
+  ) as said
+  where said.times = 1 and said.different <= 30;
+end
+$$;
+comment on function private.said_once is
+  'The words of a long query, as they are compared and as they were typed: those before the 31st '
+  'different one, and each once after the same word.';
+
 create function private.reading_tokens(
   q text, out plain text[], out typed text[], out ignored text[]
 )
@@ -36,6 +68,7 @@ begin
   if cardinality(typed) <> cardinality(plain) then
     typed := plain;
   end if;
+  select said.once, said.shown into plain, typed from private.said_once(plain, typed) as said;
   if not plain::text ~ '[0-9]' then
     return;
   end if;

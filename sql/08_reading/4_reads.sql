@@ -22,7 +22,7 @@ begin
   clauses := jsonb_build_array(to_jsonb(terms));
   -- (a and b) or c is (a or c) and (b or c): phrases of several words multiply, so not too many.
   foreach phrase in array phrases loop
-    continue when position(' ' in phrase) = 0 or jsonb_array_length(clauses) > 12;
+    continue when position(' ' in phrase) = 0 or jsonb_array_length(clauses) > 2;
     clauses := (
       select jsonb_agg(clause || to_jsonb(word))
       from jsonb_array_elements(clauses) as clause
@@ -308,8 +308,12 @@ begin
       is_word := not coalesce(item.field in ('stopword', 'join', 'mark'), false);
     end if;
     if is_word then
-      reading.words := reading.words || tokens.plain[item.first:item.last];
-      reading.typed := reading.typed || tokens.typed[item.first:item.last];
+      for n in item.first .. item.last loop
+        if left(tokens.plain[n], 60) <> all (reading.words) then
+          reading.words := reading.words || left(tokens.plain[n], 60);
+          reading.typed := reading.typed || tokens.typed[n];
+        end if;
+      end loop;
     end if;
   end loop;
   reading := private.with_types(reading, types, prices, tokens.typed, strategy);

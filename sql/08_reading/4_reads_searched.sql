@@ -2,14 +2,14 @@
 -- where no listing fits, so that its page is not empty, and what its first page and its cursor say.
 
 create function private.reading_query(
-  reading private.search_reading, guessing boolean default false
+  reading private.search_reading, guessing boolean default false, guesses jsonb default '{}'
 ) returns tsquery
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  words constant tsquery := private.search_query(reading.words, guessing);
+  words constant tsquery := private.search_query(reading.words, guessing, guesses);
   clauses constant tsquery := (
     select string_agg(clause.alternatives, '&')
     from (
@@ -36,7 +36,7 @@ create function private.typed_reading(
 as $$
 begin
   if literal then
-    reading := row('[]', private.search_words(q), '{}', null);
+    reading := row('[]', private.query_words(q), '{}', null);
   else
     read := private.read_query(q, strategy);
     reading := row(read.clauses || coalesce(read.block, '[]'), read.words, read.filters, null);
@@ -65,7 +65,7 @@ $$;
 comment on function private.without_details is 'A query without size, rooms, floor and block.';
 
 create function private.relaxed_reading(
-  strategy text, inout reading private.search_reading, block jsonb, out lost text[]
+  strategy text, inout reading private.search_reading, block jsonb, out lost text[], out guesses jsonb
 )
   language plpgsql
   stable
@@ -74,29 +74,56 @@ as $$
 declare
   whole constant private.search_reading := reading;
   tried private.search_reading := reading;
-  word text;
+  asked text;
   guessed text[] := '{}'; -- unknown, but like words that are not
   known text[] := '{}';
+  looks integer := 0; -- of a millisecond each
+  is_written boolean;
   exact tsquery;
   guess tsquery;
   alike tsquery;
   is_fit boolean := false;
 begin
   lost := '{}';
-  foreach word in array reading.words loop
-    if word ~ '^[0-9]+$' or
-      private.fitting_listings(strategy, row('[]', array[word], '{}', null), 1) <> '{}' then
-      known := known || word;
+  guesses := '{}';
+  foreach asked in array reading.words loop
+    if asked ~ '^[0-9]+$' then
+      known := known || asked;
       continue;
     end if;
-    -- Each takes a millisecond.
-    exact := private.search_query(array[word]);
-    guess := case when cardinality(guessed) < 8 then private.search_query(array[word], true) end;
+    is_written := asked !~ '^[^0-9:]{3,}$'
+      or exists (select from private.search_vocabulary where search_vocabulary.word = asked)
+      or exists (select from private.search_names where search_names.word = asked);
+    if looks = 8 then
+      -- Of further words only whether somebody has written them.
+      if is_written then
+        known := known || asked;
+      else
+        lost := lost || asked;
+      end if;
+      continue;
+    end if;
+    looks := looks + 1;
+    exact := private.search_query(array[asked]);
+    -- What nobody had written a minute ago is in few listings, if any, which the text index soon tells.
+    if is_written or (select count(*) from private.search_documents where document @@ exact) > 0 then
+      if private.fitting_listings(strategy, row('[]', array[asked], '{}', null), 1) <> '{}' then
+        known := known || asked;
+        continue;
+      end if;
+    end if;
+    if cardinality(guessed) = 4 then
+      lost := lost || asked;
+      continue;
+    elsif asked ~ '^[^0-9]{3,}$' then
+      guesses := guesses || jsonb_build_object(asked, private.similar_words(asked));
+    end if;
+    guess := private.search_query(array[asked], true, guesses);
     if guess <> exact then
-      guessed := guessed || word;
+      guessed := guessed || asked;
       alike := coalesce(alike && guess, guess);
     else
-      lost := lost || word;
+      lost := lost || asked;
     end if;
   end loop;
   for step in 1 .. 3 loop
@@ -145,7 +172,7 @@ comment on function private.relaxed_reading is
   'A query that no listing of a strategy fits, without what keeps them from it: first the words that '
   'none has nor has anything like, then numbers that are only words, then size, rooms, floor and the '
   'block; where that is not enough, all words, with or without these. Type, kind, place and price '
-  'stay. Lost: the words that were left out.';
+  'stay. Lost: the words that were left out. Guesses: what was found to be like some of them.';
 
 create function private.understood(
   read private.reading, reading private.search_reading, lost text[], conflicts text[]
@@ -198,11 +225,12 @@ begin
   reading := jsonb_populate_record(null::private.search_reading, place -> 'reading');
   -- Made by us, it has the form that we gave it.
   perform jsonb_populate_record(null::private.search_filters, reading.filters);
-  if reading.words is not null and jsonb_typeof(reading.filters) = 'object'
-    and jsonb_typeof(reading.clauses) = 'array'
+  if cardinality(reading.words) <= 30 and jsonb_typeof(reading.filters) = 'object'
+    and jsonb_typeof(reading.clauses) = 'array' and jsonb_array_length(reading.clauses) <= 20
+    and coalesce(jsonb_array_length(place -> 'few'), 0) < 5
     and not reading.clauses @? 'strict $[*] ? (@.type() != "array")'
     and not reading.clauses @? '$[*][*] ? (@ like_regex "^(|.{101,})$")'
-    and not exists (select from unnest(reading.words) as word where word !~ '^.{1,100}$') then
+    and not exists (select from unnest(reading.words) as word where word !~ '^.{1,60}$') then
     return reading;
   end if;
   perform private.refuse_field('cursor', 'cursor_invalid');

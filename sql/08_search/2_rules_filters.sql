@@ -169,11 +169,13 @@ begin
         when jsonb_typeof(value) <> 'string' or not pg_input_is_valid(value #>> '{}', 'uuid')
         then 'invalid' end;
     when 'block' then
-      clean := to_jsonb(private.search_block(value #>> '{}'));
-      problem := case
-        when jsonb_typeof(value) <> 'string' or clean is null then 'invalid'
-        when char_length(value #>> '{}') > 30 then 'too_big'
-      end;
+      problem := case when jsonb_typeof(value) <> 'string' then 'invalid'
+        when char_length(value #>> '{}') > 30 then 'too_long'
+        else private.text_problem(value #>> '{}', 30) end;
+      if problem is null then
+        clean := to_jsonb(private.search_block(value #>> '{}'));
+        problem := case when clean is null then 'invalid' end;
+      end if;
     else
       case rule.form
         when 'time' then parsed := private.parse_time(value);
@@ -208,7 +210,8 @@ begin
   for given in select name, value from jsonb_each(filters) as filter (name, value) loop
     select * into rule from private.search_filter_rules where search_filter_rules.name = given.name;
     if rule.name is null or rule.strategy <> parse_search_filters.strategy then
-      problems := problems || jsonb_build_object('path', given.name, 'code', 'filter_unknown');
+      problems := problems || jsonb_build_object(
+        'path', left(given.name, 100), 'code', 'filter_unknown');
       continue;
     end if;
     parsed := private.parse_search_filter(rule, given.value);

@@ -95,7 +95,9 @@ comment on function private.similar_words is
   'of those that share three tenths. And the three names most similar to it that share four tenths, or '
   'three likewise.';
 
-create function private.search_query(words text[], guessing boolean default false) returns tsquery
+create function private.search_query(
+  words text[], guessing boolean default false, guesses jsonb default '{}'
+) returns tsquery
   language plpgsql
   stable
   set search_path = ''
@@ -108,11 +110,12 @@ declare
 begin
   if guessing then
     -- A name is meant as it stands, and what many write is no slip of the pen, unless it is all that
-    -- there is to guess at.
-    select coalesce(
-      array_agg(given.word) filter (where known.word is null), array_agg(given.word))
+    -- there is to guess at. Each guess takes a millisecond.
+    select (coalesce(
+      array_agg(given.word order by given.place) filter (where known.word is null),
+      array_agg(given.word order by given.place)))[:4]
     into guessable
-    from unnest(words) as given (word)
+    from unnest(words) with ordinality as given (word, place)
     left join private.search_vocabulary as known
       on known.word = given.word and known.listings >= 16
     where given.word ~ '^[^0-9]{3,}$' and not exists (
@@ -122,7 +125,9 @@ begin
   foreach wanted in array words loop
     readings := array[wanted];
     if wanted = any (guessable) then
-      readings := readings || private.similar_words(wanted);
+      readings := readings || coalesce(
+        case when guesses ? wanted then array(select jsonb_array_elements_text(guesses -> wanted)) end,
+        private.similar_words(wanted));
     end if;
     -- Words hold letters and digits only, and terms come from our own tables: quoting is enough.
     asked := concat_ws('&', asked, (
@@ -138,4 +143,4 @@ $$;
 comment on function private.search_query is
   'All of these words in any order, each in the text of the listing or in the name of its place, '
   'kind or usage; when guessing, words similar to those that are not common will do, or to all '
-  'where all are common, but nothing in place of a name.';
+  'where all are common, but nothing in place of a name: of four words, of those in guesses as they say.';

@@ -70,7 +70,7 @@ begin
   if literal is not true then
     understood := private.understood(typed.read, typed.reading, '{}', together.conflicts);
   end if;
-  if private.search_words(q) = '{}' or together.conflicts <> '{}'
+  if private.query_words(q) = '{}' or together.conflicts <> '{}'
     or (typed.read).strategy is not null then
     -- A text without letters and digits is in no listing.
     words := '''none:'''::tsquery;

@@ -9,7 +9,7 @@ create function private.default_sort(strategy text) returns text
 comment on function private.default_sort is 'The order of a search that asks for none.';
 
 create function private.require_search(
-  strategy text, q text, sort text, given private.search_filters
+  strategy text, sort text, given private.search_filters
 ) returns void
   language plpgsql
   set search_path = ''
@@ -19,8 +19,6 @@ declare
 begin
   if (strategy in ('standard', 'exchange', 'auction', 'deal', 'company')) is not true then
     perform private.refuse_field('strategy', 'invalid');
-  elsif char_length(q) > 200 then
-    perform private.refuse_field('q', 'too_big');
   end if;
   sorts := array['newest', 'price_asc', 'price_desc', 'area_desc']
     || case strategy when 'deal' then '{drop_desc}' when 'auction' then '{ends_at}' end::text[]
@@ -32,8 +30,8 @@ begin
 end
 $$;
 comment on function private.require_search is
-  '422 where there is no such strategy, the query is too long, or a search cannot have this order: '
-  'drop_desc is for deals, ends_at for auctions, distance needs near.';
+  '422 where there is no such strategy, or a search cannot have this order: drop_desc is for deals, '
+  'ends_at for auctions, distance needs near.';
 
 create function private.first_hits(
   strategy text, sort text, given private.search_filters, q text, literal boolean, size integer,
@@ -54,6 +52,7 @@ declare
   fitting uuid[]; -- those that fit the query, 5 at most
   relaxed record;
   lost text[] := '{}';
+  guesses jsonb := '{}';
 begin
   typed := private.typed_reading(q, strategy, literal);
   read := typed.read;
@@ -81,11 +80,12 @@ begin
     relaxed := private.relaxed_reading(strategy, reading, read.block);
     reading := relaxed.reading;
     lost := relaxed.lost;
+    guesses := relaxed.guesses;
     exit when reading.step = 0;
   end loop;
   reading.step := coalesce(reading.step, 0);
   if cardinality(fitting) < 5 and together.conflicts = '{}' and reading.words <> '{}' then
-    guess := nullif(private.reading_query(reading, true), exact);
+    guess := nullif(private.reading_query(reading, true, guesses), exact);
   end if;
   if not literal then
     understood := private.understood(read, reading, lost, together.conflicts);
@@ -186,9 +186,9 @@ declare
   understood jsonb;
   next_cursor text;
 begin
-  perform private.require_search(strategy, q, sort, given);
+  perform private.require_search(strategy, sort, given);
   if q <> '' then
-    words := private.search_words(q);
+    words := private.query_words(q);
   end if;
   sort := coalesce(sort, private.default_sort(strategy));
   query := concat_ws(

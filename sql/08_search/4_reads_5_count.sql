@@ -13,12 +13,14 @@ declare
   exact record;
   counted integer;
   is_similar boolean := false;
+  words text[];
 begin
-  perform private.require_search(strategy, q, null, given);
+  perform private.require_search(strategy, null, given);
+  words := private.query_words(q);
   exact := private.exact_query(strategy, given, q, literal);
   counted := cardinality((private.find_listings(strategy, private.default_sort(strategy),
     exact.wanted, exact.words, null, null, null, null, 1001)).ids);
-  if counted = 0 and private.search_words(q) <> '{}' then
+  if counted = 0 and words <> '{}' then
     is_similar := (private.page_of_words(strategy, private.default_sort(strategy), given, q,
       coalesce(literal, false), null, 1)).ids <> '{}';
   end if;

@@ -126,9 +126,8 @@ declare
 begin
   if not coalesce(zoom between 0 and 20, false) then
     perform private.refuse_field('zoom', 'invalid');
-  elsif char_length(q) > 200 then
-    perform private.refuse_field('q', 'too_big');
   end if;
+  perform private.query_words(q);
   wanted := private.parse_search_filters(
     filters || jsonb_build_object('bbox', coalesce(bbox, 'null')), 'map');
   exact := private.exact_query(null, wanted, q, literal);

@@ -7,11 +7,12 @@ create function private.message_problem(type text, clean text) returns text
 as $$
 declare
   coordinates text[];
+  problem constant text := private.text_problem(clean, 4000);
 begin
-  if not private.is_clean(clean) then
-    return 'invalid';
-  elsif char_length(clean) > 4000 then
+  if problem = 'too_long' or char_length(clean) > 4000 then
     return 'message_too_long';
+  elsif problem is not null or not private.is_clean(clean) then
+    return 'invalid';
   end if;
   case message_problem.type
     when 'text' then
@@ -49,7 +50,8 @@ create function private.clean_message_body(type text, body text) returns text
   set search_path = ''
 as $$
 declare
-  clean text := private.trimmed_message(body);
+  -- More than white space around it makes up is not trimmed first.
+  clean text := case when octet_length(body) > 16000 then body else private.trimmed_message(body) end;
   problem text := private.message_problem(type, clean);
 begin
   if problem is not null then

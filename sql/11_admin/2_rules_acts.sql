@@ -4,7 +4,7 @@ create function private.typed(value text) returns text
   language sql
   immutable
   return nullif(btrim(regexp_replace(
-    private.ascii_digits(private.tidy(value)), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]', '', 'g')),
+    private.ascii_digits(private.tidy(value, 320, 'value')), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]', '', 'g')),
     '');
 comment on function private.typed is
   'What somebody typed or copied, on one line, with ASCII digits and without marks of direction.';

@@ -8,10 +8,16 @@ create function private.tidy_reason(reason text) returns text
   set search_path = ''
 as $$
 declare
-  given constant text := private.tidy(reason);
+  problem text := private.text_problem(reason, 500);
+  given text;
 begin
-  if (char_length(given) between 2 and 500 and private.is_clean(given)) is not true then
-    perform private.refuse_field('reason', 'invalid', by_hand =>
+  if problem is null then
+    given := private.tidy(reason, 500, 'reason');
+    problem := case when char_length(given) > 500 then 'too_long'
+      when (char_length(given) >= 2 and private.is_clean(given)) is not true then 'invalid' end;
+  end if;
+  if problem is not null then
+    perform private.refuse_field('reason', problem, by_hand =>
       'reason is 2 to 500 characters on one line.');
   end if;
   return given;

@@ -56,7 +56,7 @@ begin
   if old.status <> 'open' then
     perform private.refuse_by_hand(
       'A report that was decided stays so: restore the listing or show the review itself.');
-  elsif new.status = 'upheld' and private.tidy(new.status_reason) is null then
+  elsif new.status = 'upheld' and private.tidy(new.status_reason, 2000, 'status_reason') is null then
     perform private.refuse_by_hand(
       'Say why in status_reason, first or in the same change: whom it is about reads it.');
   end if;

@@ -19,7 +19,7 @@ create function private.find_users(q text) returns setof uuid
   set search_path = ''
 as $$
 declare
-  given constant text := private.ascii_digits(private.tidy(q));
+  given constant text := private.ascii_digits(private.tidy(q, 120, 'q'));
   -- The search is no pattern: what LIKE would read as one is escaped.
   part constant text := '%' || replace(replace(replace(lower(given),
     '\', '\\'), '%', '\%'), '_', '\_') || '%';
@@ -128,7 +128,7 @@ begin
     end || case
       when cardinality(named) < many then format(' and accounts.id = any (%L)', named)
       when named is not null then
-        format(' and private.matches_user(accounts, %L)', private.tidy(filters ->> 'q'))
+        format(' and private.matches_user(accounts, %L)', private.tidy(filters ->> 'q', 120, 'q'))
       else ''
     end || case
       when cardinality(holders) < many then format(' and accounts.id = any (%L)', holders)
@@ -171,7 +171,8 @@ declare
     'suspendedUntil', array['coalesce(accounts.suspended_until, ''infinity'')', 'accounts.id'],
     'deleteAt', array['coalesce(accounts.delete_at, ''infinity'')', 'accounts.id']);
   filters constant jsonb := jsonb_strip_nulls(jsonb_build_object(
-    'q', q, 'status', status, 'type', type, 'identity_status', identity_status,
+    'q', private.bounded(q, 120, 'q'), 'status', status, 'type', type,
+    'identity_status', identity_status,
     'is_admin', is_admin, 'to_be_deleted', to_be_deleted, 'since', since, 'until', until,
     'signed_in_since', signed_in_since, 'signed_in_until', signed_in_until));
   query text := concat_ws(' ', 'list_users', private.require_admin(), filters, sort);
@@ -181,7 +182,7 @@ begin
   perform private.refuse_fields((
     select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
     from (values
-      ('q', char_length(private.tidy(q)) between 3 and 120),
+      ('q', char_length(private.tidy(q, 120, 'q')) between 3 and 120),
       ('status', status in ('active', 'suspended', 'banned', 'deleted')),
       ('type', type in ('individual', 'company', 'office')),
       ('identityStatus', identity_status in

@@ -245,7 +245,7 @@ begin
   new.target := private.typed(new.target);
   new."to" := lower(private.typed(new."to"));
   new.value := private.typed(new.value);
-  new.reason := private.tidy(new.reason);
+  new.reason := private.tidy(new.reason, 500, 'reason');
   new.note := nullif(btrim(new.note), '');
   select * into kind from public.admin_act_kinds where admin_act_kinds.act = new.act;
   if kind.act is null then

@@ -187,7 +187,7 @@ create function private.moderate_payout(
 as $$
 declare
   -- What is kept of it, on one line.
-  why constant text := case decision when 'paid_out' then private.tidy(note) else reason end;
+  why constant text := case decision when 'paid_out' then private.tidy(note, 500, 'note') else reason end;
 begin
   if not decision = any (private.payout_decisions(payout)) then
     perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(

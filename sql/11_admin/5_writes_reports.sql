@@ -9,13 +9,15 @@ create function private.add_report(
 as $$
 declare
   reporter_id uuid;
-  note_text constant text := nullif(btrim(normalize(note, nfc), E' \t\r\n'), '');
+  note_text constant text := nullif(
+    btrim(private.normal_form(note, 'nfc', 1000, 'note'), E' \t\r\n'), '');
   report public.reports;
 begin
   perform private.count_action('reports');
   reporter_id := private.lock_identity();
   perform private.refuse_fields((
-    select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
+    select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code',
+      case when path = 'note' and char_length(note_text) > 1000 then 'too_long' else 'invalid' end)), '[]')
     from (values
       ('targetType', private.is_word('report_target', target_type)),
       ('targetId', target_id is not null),

@@ -87,9 +87,11 @@ create function private.clean_review_text(given text, path text) returns text
   set search_path = ''
 as $$
 declare
-  clean text := nullif(btrim(normalize(given, nfc), E' \t\r\n'), '');
+  clean text := nullif(btrim(private.normal_form(given, 'nfc', 1000, path), E' \t\r\n'), '');
 begin
-  if char_length(clean) > 1000 or not private.is_clean(clean) then
+  if char_length(clean) > 1000 then
+    perform private.refuse_field(path, 'too_long');
+  elsif not private.is_clean(clean) then
     perform private.refuse_field(path, 'invalid');
   end if;
   return clean;

@@ -12,11 +12,11 @@ begin
     when (char_length(device_id) between 1 and 200 and device_id !~ '[[:cntrl:]]') is not true
       then 'deviceId'
     when (platform in ('ios', 'android', 'web')) is not true then 'platform'
-    when (push_token ~ '^[\x21-\x7E]+$' and char_length(push_token) <= 2048) is not true
+    when (char_length(push_token) <= 2048 and push_token ~ '^[\x21-\x7E]+$') is not true
       then 'pushToken'
     when not (char_length(app_version) between 1 and 40 and app_version !~ '[[:cntrl:]]')
       then 'appVersion'
-    when locale !~ '^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$' or char_length(locale) > 35
+    when char_length(locale) > 35 or locale !~ '^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$'
       then 'locale'
   end;
 end

@@ -194,7 +194,7 @@ test('REG-16 a code is a text of six digits, and another shape costs no try', as
     null,
     undefined,
     true,
-    '1'.repeat(200_000),
+    '1'.repeat(7000),
   ]
   for (const shape of shapes) {
     expect(await verifyCode(phone, shape)).toMatchObject(fieldRefusal(422, 'otp_invalid', 'code'))

@@ -200,7 +200,7 @@ test('REG-24 a short password is simply wrong, and an extra field is refused', a
 
 test('REG-24 other shapes and sizes are refused before anything is hashed', async () => {
   const { identifier, password } = await signUp()
-  const odd = [[identifier], { value: identifier }, 7, true, null, undefined, 'x'.repeat(10_240)]
+  const odd = [[identifier], { value: identifier }, 7, true, null, undefined]
   for (const shape of odd) {
     expect(await login(shape, password)).toMatchObject({
       status: 422,
@@ -213,7 +213,12 @@ test('REG-24 other shapes and sizes are refused before anything is hashed', asyn
   }
   expect(await login(identifier, '')).toMatchObject({ status: 422 })
   expect(await login(identifier, 'x'.repeat(1024))).toMatchObject(wrong)
-  expect(await login(identifier, 'x'.repeat(1025))).toMatchObject({ status: 422 })
+  // What nobody can have is wrong like any other.
+  const marks = '\u0650\u0651'.repeat(1500)
+  for (const long of ['x'.repeat(7000), marks, `${identifier}${marks}`]) {
+    expect(await login(long, password)).toMatchObject(wrong)
+    expect(await login(identifier, long)).toMatchObject(wrong)
+  }
   expect(await login(identifier, 'x'.repeat(1_000_000)))
     .toMatchObject(refusal(413, 'body_too_large'))
   expect(await guest.post('/auth/login', '{"identifier":')).toMatchObject(

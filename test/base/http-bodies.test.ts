@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { guest, type Person, signUp } from '../support/client.ts'
-import { type Operation, operations, requestWith } from '../support/openapi.ts'
+import { bodyLimit, type Operation, operations, requestWith } from '../support/openapi.ts'
 import { requestHead, sendBytes, sendLiteral, statusCodes } from '../support/raw-http.ts'
 
 let owner: Person
@@ -16,19 +16,24 @@ const json = { 'content-type': 'application/json' }
 const withBody = operations.filter(({ body }) => body)
 
 describe('INP-12 too large, with a length', () => {
-  const limit = 256 * 1024
+  const small = 8 * 1024
+  const large = 256 * 1024
   const filled = (size: number) => `{"identifier":"${'x'.repeat(size - 17)}"}`
 
-  test('the limit is 256 KiB to the byte', async () => {
-    expect(filled(limit).length).toBe(limit)
-    expect((await guest.post('/auth/login', filled(limit))).status).toBe(422)
-    expect((await guest.post('/auth/login', filled(limit + 1))).status).toBe(413)
-  })
+  test.each([['/auth/login', small], ['/search/advanced', large]])(
+    'the limit of %s is %i to the byte',
+    async (path, limit) => {
+      expect(filled(limit).length).toBe(limit)
+      expect((await guest.post(path, filled(limit))).status).toBe(422)
+      expect((await guest.post(path, filled(limit + 1))).status).toBe(413)
+    },
+  )
 
   test.each(operations.filter(({ method, form }) => method !== 'GET' && !form))(
     '$method $path refuses a byte more before anything else',
     async (operation) => {
       const { path } = requestWith(operation)
+      const limit = bodyLimit(operation)
       for (const size of [limit + 1, 10 * limit]) {
         const reply = await sendLiteral(operation.method, path, {
           headers: json,
@@ -40,7 +45,7 @@ describe('INP-12 too large, with a length', () => {
   )
 
   test('a body without a length is counted as it comes', async () => {
-    const chunk = `${limit.toString(16)}\r\n${'x'.repeat(limit)}\r\n`
+    const chunk = `${small.toString(16)}\r\n${'x'.repeat(small)}\r\n`
     const got = await sendBytes(
       requestHead(
         'POST',

@@ -237,6 +237,21 @@ function leavesOf(given: Schema, path = ''): Input[] {
   return [...inside, { in: 'body', name: path, schema }]
 }
 
+/** How many characters a text may have; one that has to fit a pattern or format is short. */
+function longestOf(given: Schema): number {
+  const schema = concreteSchema(given)
+  if (typeOf(schema) !== 'string') return 0
+  const isFormed = schema.pattern || schema.format || schema.enum || schema.const !== undefined
+  return schema.maxLength ?? (isFormed ? 0 : Infinity)
+}
+
+/** How large its body may be: 8 KiB where no text has more than 400 characters, else 256 KiB. */
+export function bodyLimit({ id, body }: Operation): number {
+  const texts = body ? leavesOf(body).map(({ schema }) => longestOf(schema)) : []
+  const isLarge = id.startsWith('receive_webhook') || texts.some((longest) => longest > 400)
+  return (isLarge ? 256 : 8) * 1024
+}
+
 /** A valid request of the operation but for one input, which gets this value. */
 export function requestWith(operation: Operation, input?: Input, value?: unknown) {
   const at = (where: Input['in']) =>

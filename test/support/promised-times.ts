@@ -21,7 +21,9 @@ const promisedTimes = {
   'a part of the stack is back': 5000,
   'a message is with the other side': 500, // CHAT-16
   'a good client of the gateway is let in': 1000, // CHAT-10
+  'a statement that nobody waits for ends': 5000, // LOAD-07
   'a lost right closes what is open': 5000, // PR-02
+  'a text over its bound is refused': 50, // INP-23
   'a stack is ready for the first time': 30_000, // G-24
   'a stack is ready again': 8000,
   'a stack has stopped': 10_000, // CRASH-05

@@ -3,6 +3,7 @@ import { guest, type Person, type Reply, request, signUp } from '../support/clie
 import { hasStack } from '../support/facade.ts'
 import { sendCallback } from '../support/money.ts'
 import {
+  bodyLimit,
   everyOperation,
   type Input,
   inputsOf,
@@ -216,6 +217,9 @@ describe('PR-13 values of every shape', () => {
         const types = typesOf(input.schema)
         if (!types || typeOfJson(value).some((one) => types.includes(one))) return
         const what = `${input.name} ${value.slice(0, 100)} ${JSON.stringify(reply.body)}`
+        if (Buffer.byteLength(body!) > bodyLimit(operation)) {
+          return expect(reply.status, what).toBe(413)
+        }
         expect(reply.status, what).toBe(422)
         expect(JSON.stringify(reply.body.error.fields), what).toContain(input.name.split('.')[0])
       })

@@ -65,7 +65,7 @@ const reset = route({
       code: Code,
       resetId: z.uuid().optional().describe('From the request for this code.'),
       newPassword: NewPassword,
-      confirmPassword: z.string().describe('The same password once more.'),
+      confirmPassword: z.string().max(288).describe('The same password once more.'),
     }).refine((given) => given.newPassword === given.confirmPassword, same),
   ),
   responses: { 204: { description: 'Set.' } },

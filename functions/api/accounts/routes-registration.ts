@@ -26,7 +26,7 @@ const tags = ['sign-in']
 const Registration = z.strictObject({
   identifier: Identifier,
   password: NewPassword,
-  confirmPassword: z.string().optional().describe('The same password; need not be sent.'),
+  confirmPassword: z.string().max(288).optional().describe('The same password; need not be sent.'),
   fullName: PersonName.optional(),
   termsVersion: TermsVersion.optional().describe(
     'The present terms (`GET /meta/app`), where the person has accepted them.',

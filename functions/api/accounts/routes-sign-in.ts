@@ -1,8 +1,8 @@
 /** Signing in and out: Auth keeps the sessions, the database decides what they are worth. */
 import { z } from '@hono/zod-openapi'
-import { isEqualSecret, unseal } from '../../_shared/crypto.ts'
+import { isEqualSecret, unknownPassword, unseal } from '../../_shared/crypto.ts'
 import { backend, call } from '../../_shared/db.ts'
-import { Identifier, Password } from '../../_shared/identifiers.ts'
+import { Identifier, SignInIdentifier, SignInPassword } from '../../_shared/identifiers.ts'
 import { Refusal } from '../../_shared/refusal.ts'
 import {
   createDecoy,
@@ -49,8 +49,8 @@ const login = route({
   ],
   unlimited: true,
   request: body(z.strictObject({
-    identifier: Identifier,
-    password: Password,
+    identifier: SignInIdentifier,
+    password: SignInPassword,
     rememberMe: z.unknown().optional().describe('Accepted and ignored.'),
   })),
   responses: { 200: json(Session, 'Signed in.') },
@@ -128,6 +128,12 @@ const end = route({
   responses: { 204: { description: 'Ended.' } },
 })
 
+/** What stands for an identifier that nobody can have: it costs what an unknown one costs. */
+const nobody = (): Identifier => ({
+  kind: 'email',
+  value: `${crypto.randomUUID()}@accounts.invalid`,
+})
+
 /** Without an account: the same work, then whether an open registration has this password. */
 async function tryWithoutAccount(
   { value }: Identifier,
@@ -146,7 +152,9 @@ async function tryWithoutAccount(
 
 export const signingIn = area()
   .openapi(login, async (c) => {
-    const { identifier, password } = c.req.valid('json')
+    const given = c.req.valid('json')
+    const identifier = given.identifier ?? nobody()
+    const password = given.password ?? unknownPassword()
     const { address } = c.var
     const { result: tokens, hits } = await tryPassword(
       identifier.value,

@@ -1,6 +1,7 @@
 /** Accounts, identities and sessions as clients see them. */
 import { z } from '@hono/zod-openapi'
-import { normalizeTyped } from '../../_shared/identifiers.ts'
+import { typedDigits } from '../../_shared/identifiers.ts'
+import { normalized, text as sent, typed, upTo } from '../../_shared/texts.ts'
 import { Count, describedAs, orNull, Picture, Time } from '../http/route.ts'
 
 const emailProven = z.boolean().describe(
@@ -125,7 +126,12 @@ export const SessionRecord = z
   .openapi('SessionRecord', { description: 'Where an account is signed in.' })
 
 const text = z.string().nullable()
-const website = z.url({ protocol: /^https$/ }).max(300).openapi({ pattern: '^https://.+$' })
+// A name and password before an @ look like another host, and marks of direction turn an address round.
+const misleading = /^https:\/\/[^/?#]*@|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/i
+const website = typed(300)
+  .check(upTo(300))
+  .pipe(z.url({ protocol: /^https$/ }).refine((url) => !misleading.test(url)))
+  .openapi({ format: 'uri', pattern: '^https://.+$' })
 const phoneNumber = /^\+965[0-9]{8}$/
 
 /** What a company or office says of itself. */
@@ -143,7 +149,7 @@ export const organisation = {
     'The number for WhatsApp, with country code.',
   ),
   email: z.email().nullable().describe('An address for customers, shown to everybody.'),
-  website: website.nullable().describe('An https address.'),
+  website: z.url({ protocol: /^https$/ }).nullable().describe('An https address.'),
   licenceNo: z.string().describe(
     'The number of the commercial licence: digits, letters A–Z, / and -. No two share one.',
   ),
@@ -172,29 +178,30 @@ export const IdentityRecord = z
   })
 
 // Normalized first, then checked, as the database does.
-const phone = z.string().overwrite(normalizeTyped).regex(phoneNumber)
+const phone = typedDigits(20).regex(phoneNumber)
   .openapi({ example: '+96522334455' })
-const name = z.string().normalize('NFKC').overwrite((text) => text.replace(/\s+/g, ' ').trim())
-  .min(2).max(120)
+const line = (most: number) =>
+  normalized(most).overwrite((text) => text.replace(/\s+/g, ' ').trim()).check(upTo(most))
+const name = line(120).min(2)
 
 const optional = describedAs(organisation, {
   nameEn: name.nullish(),
-  aboutAr: z.string().max(4000).nullish(),
+  aboutAr: sent(4000).nullish(),
   phone: phone.nullish(),
   whatsapp: phone.nullish(),
-  email: z.string().trim().pipe(z.email().max(254)).openapi({
+  email: typed(254).trim().pipe(z.email().max(254)).openapi({
     format: 'email',
     maxLength: 254,
   }).nullish(),
   website: website.nullish(),
-  governorateId: z.string().max(60).nullish(),
-  areaId: z.string().max(60).nullish(),
-  addressAr: z.string().max(300).nullish(),
-  workingHours: z.string().max(300).nullish(),
+  governorateId: sent(60).nullish(),
+  areaId: sent(60).nullish(),
+  addressAr: line(300).nullish(),
+  workingHours: line(300).nullish(),
 })
 const required = describedAs(organisation, {
   nameAr: name,
-  licenceNo: z.string().trim().min(3).max(40),
+  licenceNo: line(40).min(3),
   licenceExpiresOn: z.iso.date(),
 })
 

@@ -1,6 +1,6 @@
 /** Reports of listings, advertisers, messages and reviews to the admins. */
-import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
+import { typed } from '../../_shared/texts.ts'
 import { acting, area, body, json, route, send } from '../http/route.ts'
 import { Report, ReportFields } from './schemas.ts'
 
@@ -17,7 +17,7 @@ const add = route({
   errors: ['not_found', 'property_not_found', 'identity_not_found', 'report_exists'],
   request: body(
     ReportFields.extend({
-      note: z.string().max(1000).optional().describe(
+      note: typed(1000).optional().describe(
         'What is wrong, in the words of the reporter.',
       ),
     }),

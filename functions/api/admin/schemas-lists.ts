@@ -1,6 +1,7 @@
 /** What the lists of admins can be filtered and sorted by. */
 import { z } from '@hono/zod-openapi'
 import { inQuery } from '../../_shared/numbers.ts'
+import { text } from '../../_shared/texts.ts'
 import { identityStatus, identityType } from '../accounts/schemas.ts'
 import { InvoiceState, providerNames } from '../billing/schemas.ts'
 import { Cursor, Limit, sortBy, Time } from '../http/route.ts'
@@ -19,8 +20,8 @@ const times = {
   until: Time.optional().describe('Before this moment.'),
 }
 const page = { cursor: Cursor.optional(), limit: Limit }
-const word = z.string().min(1).max(60)
-const part = z.string().min(3).max(120)
+const word = text(60).min(1)
+const part = text(120).min(3)
 const yesOrNo = (description: string) =>
   z.enum(['true', 'false']).transform((given) => given === 'true').optional()
     .openapi({ type: 'boolean', description })

@@ -1,6 +1,7 @@
 /** Records and decisions of admins. */
 import { z } from '@hono/zod-openapi'
 import { Identifier } from '../../_shared/identifiers.ts'
+import { normalized, upTo } from '../../_shared/texts.ts'
 import {
   displayName,
   Identity,
@@ -17,9 +18,9 @@ import { codeOf, everyStatus, Property } from '../properties/schemas.ts'
 export const accountStatuses = ['active', 'suspended', 'banned', 'deleted'] as const
 
 /** Why an admin does something, on one line. */
-export const Reason = z.string().normalize('NFKC')
+export const Reason = normalized(500)
   .overwrite((text) => text.replace(/\s+/g, ' ').trim())
-  .min(2).max(500)
+  .min(2).check(upTo(500))
   .describe('Why; kept in the audit trail, and shown to the person concerned.')
 
 const { email, emailProven, phone, fullName } = User.shape

@@ -23,12 +23,11 @@ export const inOrder = (checks: readonly Check[]): MiddlewareHandler<ApiEnv> => 
   await next()
 }
 
-const bodyLimit = 256 * 1024
 export const uploadLimit = 100 * 1024 * 1024
 const bodyTime = 30_000
 
-/** Reads a body up to the limit, counted as it comes. */
-export const readBody: Check = async (c) => {
+/** Reads a body up to a limit, counted as it comes. */
+export const readBody = (bodyLimit: number): Check => async (c) => {
   const { raw } = c.req
   const length = c.req.header('content-length')
   if (length === '0') return

@@ -5,7 +5,7 @@ import { alarm } from '../../_shared/alarms.ts'
 import type { ApiContext } from '../../_shared/context.ts'
 import { errorBody, prefersEnglish } from '../../_shared/error-body.ts'
 import { type ErrorCode, errors } from '../../_shared/errors.ts'
-import { classifyError, type Detail } from '../../_shared/refusal.ts'
+import { classifyError, type Detail, placesOf } from '../../_shared/refusal.ts'
 import { validationError } from '../../_shared/validation.ts'
 import { send } from './answers.ts'
 
@@ -61,8 +61,9 @@ export const Problem = z
               'The field, parameter or header, as in location.lat; empty: the whole body.',
             ),
             code: z.string().describe(
-              'A code of the table, or required, unknown, too_small, too_big, invalid.',
+              'A code of the table, or required, unknown, too_small, too_big, too_long, invalid.',
             ),
+            max: whole.describe('too_long: how many characters the text may have.'),
             message: z.string().describe('What is wrong with it, for people.'),
           }),
         )
@@ -90,11 +91,12 @@ export const invalid = (c: ApiContext, error: z.ZodError) => problem(c, ...valid
 
 /** Anything thrown as the contract's answer. The unforeseen is logged whole and shown as 500. */
 export function onError(thrown: Error, c: ApiContext) {
-  const { code, detail, cause } = classifyError(thrown, c.get('caller'))
+  const ofPeople = !routePath(c, -1).startsWith('/payments/webhook')
+  const { code, detail, cause } = classifyError(thrown, c.get('caller'), ofPeople)
   if (cause) c.set('cause', cause)
   if (code === 'internal') {
     const requestId = c.get('requestId')
-    console.error(JSON.stringify({ requestId, stack: thrown.stack }))
+    console.error(JSON.stringify({ requestId, stack: placesOf(thrown) }))
     alarm('internal', `${c.req.method} ${routePath(c, -1)}`, { requestId, name: thrown.name })
   }
   return problem(c, code, detail)

@@ -14,6 +14,7 @@ import {
   requireToken,
   validateEnvelope,
 } from './checks.ts'
+import { bodyLimitOf } from './body-limit.ts'
 import type { RouteDefinition } from './route-definition.ts'
 import { invalid } from './problem.ts'
 import { limitReads, limitRefusedWrites } from './worker-rates.ts'
@@ -37,7 +38,7 @@ export function route<R extends RouteDefinition>(definition: R) {
   const limited = definition.tags[0] !== 'service' && isRead
   // Size, token, form: the order of the contract. Uploads read their own body, part by part.
   const all = inOrder([
-    ...(isGet ? [] : [upload ? rejectLargeUpload : readBody]),
+    ...(isGet ? [] : [upload ? rejectLargeUpload : readBody(bodyLimitOf(jsonOf(request)))]),
     ...checks,
     ...(guestCache ? [cacheForGuests(guestCache, ownCache)] : []),
     ...(limited ? [definition.limit ?? limitReads] : []),
@@ -50,6 +51,14 @@ export function route<R extends RouteDefinition>(definition: R) {
 }
 
 type Input = NonNullable<RouteConfig['request']>
+
+/** The schema of the JSON that a route takes; webhooks take what they are sent. */
+function jsonOf({ body }: Input) {
+  const content = body?.content['application/json']
+  return content && 'schema' in content && content.schema instanceof z.ZodType
+    ? content.schema
+    : undefined
+}
 
 /** Input that makes a schema of a route throw is refused as invalid input. */
 function catchThrowingValidators({ params, query, headers, body }: Input) {

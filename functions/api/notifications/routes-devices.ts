@@ -1,12 +1,13 @@
 /** Devices that receive the pushes of the calling account. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
+import { text } from '../../_shared/texts.ts'
 import { area, body, json, mine, pageOf, route, send, sendNothing, Time } from '../http/route.ts'
 
 const visible = (text: z.ZodString) =>
   text.regex(/^[^\p{Cc}]+$/u).openapi({ pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]+$' })
 
-const DeviceId = visible(z.string().min(1).max(200)).describe(
+const DeviceId = visible(text(200).min(1)).describe(
   'Chosen by the app, the same for as long as it is installed.',
 )
 const Platform = z.enum(['ios', 'android', 'web'], { error: 'device_platform_invalid' })
@@ -39,12 +40,12 @@ const register = route({
   request: body(z.strictObject({
     deviceId: DeviceId,
     platform: Platform,
-    pushToken: z.string().max(2048).regex(/^[\x21-\x7E]+$/).openapi({
+    pushToken: text(2048).regex(/^[\x21-\x7E]+$/).openapi({
       description: 'The FCM token. It belongs to the account that registered it last.',
       example: 'fGw3ZJ0kTzm1:APA91bHun4',
     }),
-    appVersion: visible(z.string().min(1).max(40)).optional().describe('Shown in the list.'),
-    locale: z.string().max(35).regex(/^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$/)
+    appVersion: visible(text(40).min(1)).optional().describe('Shown in the list.'),
+    locale: text(35).regex(/^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$/)
       .openapi({
         example: 'ar-KW',
         description: 'Of the device. Pushes are in the language of the account.',

@@ -3,6 +3,7 @@
  */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
+import { text } from '../../_shared/texts.ts'
 import { IdentityChanges } from '../accounts/schemas.ts'
 import {
   area,
@@ -29,9 +30,9 @@ const tags = ['organisations']
 const OneOrganisation = z.strictObject({ id: z.uuid() })
 
 const OrganisationFilters = z.strictObject({
-  q: z.string().max(200).optional().describe('Words of the name, or their beginnings.'),
-  governorateId: z.string().max(60).optional().describe('Those in this governorate.'),
-  areaId: z.string().max(60).optional().describe('Those in this area.'),
+  q: text(200).optional().describe('Words of the name, or their beginnings.'),
+  governorateId: text(60).optional().describe('Those in this governorate.'),
+  areaId: text(60).optional().describe('Those in this area.'),
   sort: z.enum(['rating', 'listings', 'newest']).default('rating').describe(
     'The best rated, those with most listings, or the newest first.',
   ),

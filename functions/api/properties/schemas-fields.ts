@@ -3,6 +3,7 @@
  * here they describe the API and refuse early. Codes are looked up in the database.
  */
 import { z } from '@hono/zod-openapi'
+import { normalized, upTo } from '../../_shared/texts.ts'
 import { describedAs, Money, orNull } from '../http/route.ts'
 import { Auction, codeOf, Property, Type } from './schemas.ts'
 
@@ -16,25 +17,22 @@ const directional = /[\u2028-\u202E\u2066-\u2069\uFEFF]/
 /** Counted in characters as people count them, after normalization. */
 function sized(schema: z.ZodString, min: number, max: number, forbidden: RegExp[]) {
   return schema
+    .check(upTo(max))
     .check(({ value, issues }) => {
       const wrong = { input: value, origin: 'string' } as const
       if ([...value.replace(zeroWidth, '')].length < min) {
         issues.push({ ...wrong, code: 'too_small', minimum: min })
-      } else if ([...value].length > max) {
-        issues.push({ ...wrong, code: 'too_big', maximum: max })
       } else if (forbidden.some((pattern) => pattern.test(value))) {
         issues.push({ ...wrong, code: 'custom' })
       }
     })
-    .openapi({ minLength: min, maxLength: max })
+    .openapi({ minLength: min })
 }
 
 // To Postgres a byte order mark is no white space, so it is none here.
 const line = (min: number, max: number) =>
   sized(
-    z.string().normalize('NFKC').overwrite((text) =>
-      text.replace(/[^\S\uFEFF]+/g, ' ').replace(/^ | $/g, '')
-    ),
+    normalized(max).overwrite((text) => text.replace(/[^\S\uFEFF]+/g, ' ').replace(/^ | $/g, '')),
     min,
     max,
     [control, directional],
@@ -42,7 +40,7 @@ const line = (min: number, max: number) =>
 
 const text = (max: number) =>
   sized(
-    z.string().normalize('NFKC').overwrite((text) => text.replace(/\r\n/g, '\n').trim()),
+    normalized(max).overwrite((text) => text.replace(/\r\n/g, '\n').trim()),
     1,
     max,
     [control],
@@ -73,7 +71,7 @@ const RentCondition = z
   .strictObject({
     code: code.describe(codeOf('rentCondition')),
     textAr: maybe(line(1, 300)).describe('In the words of the owner; else the text of the code.'),
-    text: z.string().optional().describe('As records show it; it changes nothing.'),
+    text: z.string().max(1200).optional().describe('As records show it; it changes nothing.'),
   })
   .openapi('RentConditionInput', { description: 'Something that the owner asks of tenants.' })
 
@@ -81,7 +79,7 @@ const Expense = z
   .strictObject({
     code: code.describe(codeOf('expense')),
     labelAr: maybe(line(1, 300)).describe('In the words of the owner; else the text of the code.'),
-    label: z.string().optional().describe('As records show it; it changes nothing.'),
+    label: z.string().max(1200).optional().describe('As records show it; it changes nothing.'),
     amount: price(0),
     period: z.enum(['month', 'year', 'once']).describe('How often it is paid.'),
   })
@@ -130,7 +128,7 @@ const fields = describedAs(Property.shape, {
   street: maybe(line(1, 120)),
   building: maybe(line(1, 60)),
   paciNo: maybe(
-    z.string().normalize('NFKC').trim().regex(/^[0-9\u0660-\u0669\u06F0-\u06F9]{8}$/),
+    normalized(8).trim().regex(/^[0-9\u0660-\u0669\u06F0-\u06F9]{8}$/),
   ),
   location: orNull(Location).optional().describe(
     'The place as it is; precision says how it is shown.',

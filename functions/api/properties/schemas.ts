@@ -1,6 +1,6 @@
 /** What a listing looks like on the wire. */
 import { z } from '@hono/zod-openapi'
-import { normalizeTyped } from '../../_shared/identifiers.ts'
+import { typedDigits } from '../../_shared/identifiers.ts'
 import { displayName, identityType } from '../accounts/schemas.ts'
 import {
   Count,
@@ -24,7 +24,7 @@ export const OneProperty = z.strictObject({ id: z.uuid() })
 export const OnePropertyOrNumber = z.strictObject({
   id: z.union([
     z.uuid(),
-    z.string().overwrite(normalizeTyped).regex(/^kw-[0-9]{1,15}$/i)
+    typedDigits(18).regex(/^kw-[0-9]{1,15}$/i)
       .transform((refNo) => Number(refNo.slice('KW-'.length))),
   ]).openapi({
     type: 'string',

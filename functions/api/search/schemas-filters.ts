@@ -1,10 +1,11 @@
 /** Filters of searches and of the map, as JSON and as query strings. */
 import { z } from '@hono/zod-openapi'
 import { inQuery, parseDecimal } from '../../_shared/numbers.ts'
+import { text } from '../../_shared/texts.ts'
 import { booleanInQuery, Latitude, Longitude, Money, Time } from '../http/route.ts'
 import { codeOf, Type } from '../properties/schemas.ts'
 
-const code = z.string().min(1).max(60)
+const code = text(60).min(1)
 const bounds = { minimum: 0, maximum: 99_999_999_999.999 }
 const money = Money.min(bounds.minimum).max(bounds.maximum).openapi(bounds)
 const size = z.number().min(0).max(10_000_000)
@@ -47,7 +48,7 @@ const common = {
   ownerId: z.uuid().optional().describe(
     'Of this identity, as `GET /identities/{id}` shows it; one that is not shown has none.',
   ),
-  block: z.string().min(1).max(30).optional().describe(
+  block: text(30).min(1).optional().describe(
     'In this block, as it is written or said: 5 is ٥ and قطعة 5.',
   ),
   postedSince: z.iso.date().or(Time).optional().openapi({

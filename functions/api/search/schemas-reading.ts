@@ -1,13 +1,12 @@
 /** What is typed into the search box, and what it was understood as. */
 import { z } from '@hono/zod-openapi'
+import { text } from '../../_shared/texts.ts'
 import { booleanInQuery } from '../http/route.ts'
 
 const aboutLiteral =
   'true: every word of `q` is only a word; nothing of it is read as a kind, place, type or number.'
 
-// A character has at most two UTF-16 units; the database counts characters, up to 200.
-export const Query = z.string().max(400).optional().openapi({
-  maxLength: 200,
+export const Query = text(200).optional().openapi({
   description:
     'What somebody types. Kinds, places, types, furnishing, positions of the plot, and numbers with ' +
     'their unit or bound are read (`understood`); the other words are found in any order.',

@@ -3,7 +3,7 @@ import { alarm } from '../../_shared/alarms.ts'
 import type { CallContext } from '../../_shared/context.ts'
 import type { Database } from '../../_shared/database.types.ts'
 import { type Args, call } from '../../_shared/db.ts'
-import { classifyError, Refusal } from '../../_shared/refusal.ts'
+import { classifyError, placesOf, Refusal } from '../../_shared/refusal.ts'
 import { storeMessage } from '../../_shared/store-message.ts'
 import type { Caller } from '../../_shared/tokens.ts'
 import type { Message } from '../protocol.ts'
@@ -54,6 +54,12 @@ function asRefusal(thrown: Error, caller: Caller, name: string): Refusal {
   if (!cause) return new Refusal(code, detail)
   const requestId = crypto.randomUUID()
   if (code === 'internal') alarm('internal', `chat ${name}`, { requestId, name: thrown.name })
-  log({ requestId, call: name, code, cause, ...(code === 'internal' && { stack: thrown.stack }) })
+  log({
+    requestId,
+    call: name,
+    code,
+    cause,
+    ...(code === 'internal' && { stack: placesOf(thrown) }),
+  })
   return new LoggedRefusal(requestId, code, detail)
 }

@@ -62,9 +62,9 @@ function parse<T extends z.ZodType>(schema: T, value: unknown): z.ZodSafeParseRe
 
 function badFrame(error: z.ZodError, within: string, ref?: Ref) {
   const [code, { fields = [] }] = validationError(error)
-  const inFrame = fields.map(({ path, code }) => ({
-    path: [within, path].filter(Boolean).join('.'),
-    code,
+  const inFrame = fields.map((field) => ({
+    ...field,
+    path: [within, field.path].filter(Boolean).join('.'),
   }))
   return new BadFrame(code, { fields: inFrame }, ref)
 }

@@ -582,7 +582,7 @@ create function private.is_name(value text) returns boolean
   set search_path = ''
 as $$
   -- Control characters, and what Unicode calls ignorable: invisible, or changes the direction.
-  select value !~ (
+  select case when private.text_problem(value, 120) is null then value !~ (
     '[\u0001-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B'
     '\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
     '\U000E0000-\U000E0FFF]')
@@ -592,6 +592,7 @@ as $$
       '\u0D4D\u0DCA\u1039\u17D2])[\u200C\u200D]|[\u200C\u200D]($|[\u0001-\u058F]|[^[:alpha:]])')
     and value = btrim(value)
     and char_length(value) between 2 and 120
+    else false end
 $$;
 comment on function private.is_name is
   'A name that shows as it is written: 2 to 120 characters, none invisible but joiners between letters '
@@ -604,56 +605,7 @@ create function private.is_written(value text) returns boolean
   set search_path = ''
 as $$
 declare
-  -- What Unicode 17 calls a mark: accents, vowels and whatever else sits on a letter.
-  marks constant text := '['
-    '\u0300-\u036F\u0483-\u0489\u0591-\u05BD\u05BF\u05C1-\u05C2\u05C4-\u05C5\u05C7'
-    '\u0610-\u061A\u064B-\u065F\u0670\u06D6-\u06DC\u06DF-\u06E4\u06E7-\u06E8\u06EA-\u06ED'
-    '\u0711\u0730-\u074A\u07A6-\u07B0\u07EB-\u07F3\u07FD\u0816-\u0819\u081B-\u0823'
-    '\u0825-\u0827\u0829-\u082D\u0859-\u085B\u0897-\u089F\u08CA-\u08E1\u08E3-\u0903'
-    '\u093A-\u093C\u093E-\u094F\u0951-\u0957\u0962-\u0963\u0981-\u0983\u09BC\u09BE-\u09CD'
-    '\u09D7\u09E2-\u09E3\u09FE-\u0A03\u0A3C-\u0A51\u0A70-\u0A71\u0A75\u0A81-\u0A83\u0ABC'
-    '\u0ABE-\u0ACD\u0AE2-\u0AE3\u0AFA-\u0B03\u0B3C\u0B3E-\u0B57\u0B62-\u0B63\u0B82'
-    '\u0BBE-\u0BCD\u0BD7\u0C00-\u0C04\u0C3C\u0C3E-\u0C56\u0C62-\u0C63\u0C81-\u0C83\u0CBC'
-    '\u0CBE-\u0CD6\u0CE2-\u0CE3\u0CF3-\u0D03\u0D3B-\u0D3C\u0D3E-\u0D4D\u0D57\u0D62-\u0D63'
-    '\u0D81-\u0D83\u0DCA-\u0DDF\u0DF2-\u0DF3\u0E31\u0E34-\u0E3A\u0E47-\u0E4E\u0EB1'
-    '\u0EB4-\u0EBC\u0EC8-\u0ECE\u0F18-\u0F19\u0F35\u0F37\u0F39\u0F3E-\u0F3F\u0F71-\u0F84'
-    '\u0F86-\u0F87\u0F8D-\u0FBC\u0FC6\u102B-\u103E\u1056-\u1059\u105E-\u1060\u1062-\u1064'
-    '\u1067-\u106D\u1071-\u1074\u1082-\u108D\u108F\u109A-\u109D\u135D-\u135F\u1712-\u1715'
-    '\u1732-\u1734\u1752-\u1753\u1772-\u1773\u17B4-\u17D3\u17DD\u180B-\u180D\u180F'
-    '\u1885-\u1886\u18A9\u1920-\u193B\u1A17-\u1A1B\u1A55-\u1A7F\u1AB0-\u1B04\u1B34-\u1B44'
-    '\u1B6B-\u1B73\u1B80-\u1B82\u1BA1-\u1BAD\u1BE6-\u1BF3\u1C24-\u1C37\u1CD0-\u1CD2'
-    '\u1CD4-\u1CE8\u1CED\u1CF4\u1CF7-\u1CF9\u1DC0-\u1DFF\u20D0-\u20F0\u2CEF-\u2CF1\u2D7F'
-    '\u2DE0-\u2DFF\u302A-\u302F\u3099-\u309A\uA66F-\uA672\uA674-\uA67D\uA69E-\uA69F'
-    '\uA6F0-\uA6F1\uA802\uA806\uA80B\uA823-\uA827\uA82C\uA880-\uA881\uA8B4-\uA8C5'
-    '\uA8E0-\uA8F1\uA8FF\uA926-\uA92D\uA947-\uA953\uA980-\uA983\uA9B3-\uA9C0\uA9E5'
-    '\uAA29-\uAA36\uAA43\uAA4C-\uAA4D\uAA7B-\uAA7D\uAAB0\uAAB2-\uAAB4\uAAB7-\uAAB8'
-    '\uAABE-\uAABF\uAAC1\uAAEB-\uAAEF\uAAF5-\uAAF6\uABE3-\uABEA\uABEC-\uABED\uFB1E'
-    '\uFE00-\uFE0F\uFE20-\uFE2F\U000101FD\U000102E0\U00010376-\U0001037A\U00010A01-\U00010A0F'
-    '\U00010A38-\U00010A3F\U00010AE5-\U00010AE6\U00010D24-\U00010D27\U00010D69-\U00010D6D'
-    '\U00010EAB-\U00010EAC\U00010EFA-\U00010EFF\U00010F46-\U00010F50\U00010F82-\U00010F85'
-    '\U00011000-\U00011002\U00011038-\U00011046\U00011070\U00011073-\U00011074'
-    '\U0001107F-\U00011082\U000110B0-\U000110BA\U000110C2\U00011100-\U00011102'
-    '\U00011127-\U00011134\U00011145-\U00011146\U00011173\U00011180-\U00011182'
-    '\U000111B3-\U000111C0\U000111C9-\U000111CC\U000111CE-\U000111CF\U0001122C-\U00011237'
-    '\U0001123E\U00011241\U000112DF-\U000112EA\U00011300-\U00011303\U0001133B-\U0001133C'
-    '\U0001133E-\U0001134D\U00011357\U00011362-\U00011374\U000113B8-\U000113D0\U000113D2'
-    '\U000113E1-\U000113E2\U00011435-\U00011446\U0001145E\U000114B0-\U000114C3'
-    '\U000115AF-\U000115C0\U000115DC-\U000115DD\U00011630-\U00011640\U000116AB-\U000116B7'
-    '\U0001171D-\U0001172B\U0001182C-\U0001183A\U00011930-\U0001193E\U00011940'
-    '\U00011942-\U00011943\U000119D1-\U000119E0\U000119E4\U00011A01-\U00011A0A'
-    '\U00011A33-\U00011A39\U00011A3B-\U00011A3E\U00011A47\U00011A51-\U00011A5B'
-    '\U00011A8A-\U00011A99\U00011B60-\U00011B67\U00011C2F-\U00011C3F\U00011C92-\U00011CB6'
-    '\U00011D31-\U00011D45\U00011D47\U00011D8A-\U00011D97\U00011EF3-\U00011EF6'
-    '\U00011F00-\U00011F01\U00011F03\U00011F34-\U00011F42\U00011F5A\U00013440'
-    '\U00013447-\U00013455\U0001611E-\U0001612F\U00016AF0-\U00016AF4\U00016B30-\U00016B36'
-    '\U00016F4F\U00016F51-\U00016F92\U00016FE4-\U00016FF1\U0001BC9D-\U0001BC9E'
-    '\U0001CF00-\U0001CF46\U0001D165-\U0001D169\U0001D16D-\U0001D172\U0001D17B-\U0001D182'
-    '\U0001D185-\U0001D18B\U0001D1AA-\U0001D1AD\U0001D242-\U0001D244\U0001DA00-\U0001DA36'
-    '\U0001DA3B-\U0001DA6C\U0001DA75\U0001DA84\U0001DA9B-\U0001DAAF\U0001E000-\U0001E02A'
-    '\U0001E08F\U0001E130-\U0001E136\U0001E2AE\U0001E2EC-\U0001E2EF\U0001E4EC-\U0001E4EF'
-    '\U0001E5EE-\U0001E5EF\U0001E6E3\U0001E6E6\U0001E6EE-\U0001E6EF\U0001E6F5'
-    '\U0001E8D0-\U0001E8D6\U0001E944-\U0001E94A'
-    ']';
+  marks constant text := private.marks();
 begin
   return value !~ (marks || '{5}')
     -- Some letters of Korean show nothing.
@@ -1227,7 +1179,7 @@ as $$
 begin
   perform private.refuse(
     status,
-    case when code in ('invalid', 'required', 'unknown', 'too_big', 'self') then 'validation_failed'
+    case when code in ('invalid', 'required', 'unknown', 'too_big', 'too_long', 'self') then 'validation_failed'
       else code end,
     jsonb_build_object('fields', jsonb_build_array(
       jsonb_build_object('path', path, 'code', code))),
@@ -1287,7 +1239,8 @@ create function private.search_text(value text) returns text
   set search_path = ''
 as $$
 declare
-  plain text := lower(normalize(value, nfkd) collate pg_catalog.pg_c_utf8);
+  -- No listing has more in all its texts.
+  plain text := lower(private.normal_form(value, 'nfkd', 16000, '') collate pg_catalog.pg_c_utf8);
 begin
   plain := translate(plain, 'ىة٠١٢٣٤٥٦٧٨٩', 'يه0123456789');
   if plain ~ '[\u0671-\u06FF]' then
@@ -1326,6 +1279,37 @@ end
 $$;
 comment on function private.search_words is 'The different words of a text as searches compare it, in order.';
 
+create function private.query_words(q text) returns text[]
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+declare
+  plain constant text := private.search_text(private.bounded(q, 200, 'q'));
+begin
+  -- One character can become eighteen (ﷺ).
+  if char_length(q) > 200 or char_length(plain) > 200 then
+    perform private.refuse_field('q', 'too_long');
+  end if;
+  return array(
+    select first.word
+    from (
+      select left(given.word, 60) as word
+      from string_to_table(plain, ' ') with ordinality as given (word, place)
+      where given.word <> ''
+      group by left(given.word, 60)
+      order by min(given.place)
+      limit 30
+    ) as first
+    order by first.word
+  );
+end
+$$;
+comment on function private.query_words is
+  'The different words of what somebody looks for, in order, the first 30 of them. 422 for more than '
+  '200 characters, as they were typed or as searches compare them.';
+
 -- quote_literal writes for SQL, which reads a backslash otherwise. Without a search_path, so that it
 -- costs no call.
 create function private.quote_lexeme(word text) returns text
@@ -1360,15 +1344,144 @@ $$;
 comment on function private.is_clean is
   'Text without control characters other than tab and line breaks.';
 
-create function private.tidy(value text) returns text
+create function private.marks() returns text
   language sql
   immutable
   parallel safe
-  return nullif(btrim(regexp_replace(normalize(value, nfkc), '[[:space:]]+', ' ', 'g')), '');
-comment on function private.tidy is
-  'One line of text in one form: NFKC, single spaces, trimmed; null when nothing is left.';
+  return '['
+    '\u0300-\u036F\u0483-\u0489\u0591-\u05BD\u05BF\u05C1-\u05C2\u05C4-\u05C5\u05C7\u0610-\u061A'
+    '\u064B-\u065F\u0670\u06D6-\u06DC\u06DF-\u06E4\u06E7-\u06E8\u06EA-\u06ED\u0711\u0730-\u074A'
+    '\u07A6-\u07B0\u07EB-\u07F3\u07FD\u0816-\u0819\u081B-\u0823\u0825-\u0827\u0829-\u082D'
+    '\u0859-\u085B\u0897-\u089F\u08CA-\u08E1\u08E3-\u0903\u093A-\u093C\u093E-\u094F'
+    '\u0951-\u0957\u0962-\u0963\u0981-\u0983\u09BC\u09BE-\u09CD\u09D7\u09E2-\u09E3\u09FE-\u0A03'
+    '\u0A3C-\u0A51\u0A70-\u0A71\u0A75\u0A81-\u0A83\u0ABC\u0ABE-\u0ACD\u0AE2-\u0AE3\u0AFA-\u0B03'
+    '\u0B3C\u0B3E-\u0B57\u0B62-\u0B63\u0B82\u0BBE-\u0BCD\u0BD7\u0C00-\u0C04\u0C3C\u0C3E-\u0C56'
+    '\u0C62-\u0C63\u0C81-\u0C83\u0CBC\u0CBE-\u0CD6\u0CE2-\u0CE3\u0CF3-\u0D03\u0D3B-\u0D3C'
+    '\u0D3E-\u0D4D\u0D57\u0D62-\u0D63\u0D81-\u0D83\u0DCA-\u0DDF\u0DF2-\u0DF3\u0E31\u0E34-\u0E3A'
+    '\u0E47-\u0E4E\u0EB1\u0EB4-\u0EBC\u0EC8-\u0ECE\u0F18-\u0F19\u0F35\u0F37\u0F39\u0F3E-\u0F3F'
+    '\u0F71-\u0F84\u0F86-\u0F87\u0F8D-\u0FBC\u0FC6\u102B-\u103E\u1056-\u1059\u105E-\u1060'
+    '\u1062-\u1064\u1067-\u106D\u1071-\u1074\u1082-\u108D\u108F\u109A-\u109D\u135D-\u135F'
+    '\u1712-\u1715\u1732-\u1734\u1752-\u1753\u1772-\u1773\u17B4-\u17D3\u17DD\u180B-\u180D\u180F'
+    '\u1885-\u1886\u18A9\u1920-\u193B\u1A17-\u1A1B\u1A55-\u1A7F\u1AB0-\u1B04\u1B34-\u1B44'
+    '\u1B6B-\u1B73\u1B80-\u1B82\u1BA1-\u1BAD\u1BE6-\u1BF3\u1C24-\u1C37\u1CD0-\u1CD2'
+    '\u1CD4-\u1CE8\u1CED\u1CF4\u1CF7-\u1CF9\u1DC0-\u1DFF\u20D0-\u20F0\u2CEF-\u2CF1\u2D7F'
+    '\u2DE0-\u2DFF\u302A-\u302F\u3099-\u309A\uA66F-\uA672\uA674-\uA67D\uA69E-\uA69F'
+    '\uA6F0-\uA6F1\uA802\uA806\uA80B\uA823-\uA827\uA82C\uA880-\uA881\uA8B4-\uA8C5\uA8E0-\uA8F1'
+    '\uA8FF\uA926-\uA92D\uA947-\uA953\uA980-\uA983\uA9B3-\uA9C0\uA9E5\uAA29-\uAA36\uAA43'
+    '\uAA4C-\uAA4D\uAA7B-\uAA7D\uAAB0\uAAB2-\uAAB4\uAAB7-\uAAB8\uAABE-\uAABF\uAAC1\uAAEB-\uAAEF'
+    '\uAAF5-\uAAF6\uABE3-\uABEA\uABEC-\uABED\uFB1E\uFE00-\uFE0F\uFE20-\uFE2F\uFF9E-\uFF9F'
+    '\U000101FD\U000102E0\U00010376-\U0001037A\U00010A01-\U00010A0F\U00010A38-\U00010A3F'
+    '\U00010AE5-\U00010AE6\U00010D24-\U00010D27\U00010D69-\U00010D6D\U00010EAB-\U00010EAC'
+    '\U00010EFA-\U00010EFF\U00010F46-\U00010F50\U00010F82-\U00010F85\U00011000-\U00011002'
+    '\U00011038-\U00011046\U00011070\U00011073-\U00011074\U0001107F-\U00011082'
+    '\U000110B0-\U000110BA\U000110C2\U00011100-\U00011102\U00011127-\U00011134'
+    '\U00011145-\U00011146\U00011173\U00011180-\U00011182\U000111B3-\U000111C0'
+    '\U000111C9-\U000111CC\U000111CE-\U000111CF\U0001122C-\U00011237\U0001123E\U00011241'
+    '\U000112DF-\U000112EA\U00011300-\U00011303\U0001133B-\U0001133C\U0001133E-\U0001134D'
+    '\U00011357\U00011362-\U00011374\U000113B8-\U000113D0\U000113D2\U000113E1-\U000113E2'
+    '\U00011435-\U00011446\U0001145E\U000114B0-\U000114C3\U000115AF-\U000115C0'
+    '\U000115DC-\U000115DD\U00011630-\U00011640\U000116AB-\U000116B7\U0001171D-\U0001172B'
+    '\U0001182C-\U0001183A\U00011930-\U0001193E\U00011940\U00011942-\U00011943'
+    '\U000119D1-\U000119E0\U000119E4\U00011A01-\U00011A0A\U00011A33-\U00011A39'
+    '\U00011A3B-\U00011A3E\U00011A47\U00011A51-\U00011A5B\U00011A8A-\U00011A99'
+    '\U00011B60-\U00011B67\U00011C2F-\U00011C3F\U00011C92-\U00011CB6\U00011D31-\U00011D45'
+    '\U00011D47\U00011D8A-\U00011D97\U00011EF3-\U00011EF6\U00011F00-\U00011F01\U00011F03'
+    '\U00011F34-\U00011F42\U00011F5A\U00013440\U00013447-\U00013455\U0001611E-\U0001612F'
+    '\U00016AF0-\U00016AF4\U00016B30-\U00016B36\U00016F4F\U00016F51-\U00016F92'
+    '\U00016FE4-\U00016FF1\U0001BC9D-\U0001BC9E\U0001CF00-\U0001CF46\U0001D165-\U0001D169'
+    '\U0001D16D-\U0001D172\U0001D17B-\U0001D182\U0001D185-\U0001D18B\U0001D1AA-\U0001D1AD'
+    '\U0001D242-\U0001D244\U0001DA00-\U0001DA36\U0001DA3B-\U0001DA6C\U0001DA75\U0001DA84'
+    '\U0001DA9B-\U0001DAAF\U0001E000-\U0001E02A\U0001E08F\U0001E130-\U0001E136\U0001E2AE'
+    '\U0001E2EC-\U0001E2EF\U0001E4EC-\U0001E4EF\U0001E5EE-\U0001E5EF\U0001E6E3\U0001E6E6'
+    '\U0001E6EE-\U0001E6EF\U0001E6F5\U0001E8D0-\U0001E8D6\U0001E944-\U0001E94A'
+    '\U000E0100-\U000E01EF'
+    ']';
+comment on function private.marks is
+  'What Unicode 17 calls a mark (accents, vowels and whatever else sits on a letter), with the half-width '
+  'voicing marks, of which NFKC makes such: a class of regular expressions.';
 
-grant execute on function private.ascii_digits, private.is_clean, private.tidy
+create function private.text_problem(value text, most integer) returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+declare
+  size constant integer := octet_length(value);
+begin
+  if size > 4 * most then
+    return 'too_long';
+  elsif size < 62 or size = char_length(value) then
+    return null; -- A mark has two bytes or more, and none is ASCII.
+  elsif value ~ (private.marks() || '{31}') then
+    return 'invalid';
+  end if;
+  return null;
+end
+$$;
+comment on function private.text_problem is
+  'Why nothing is done with a text that somebody sent, null: something may be. too_long: it has more '
+  'than four times the bytes of its most characters. invalid: more than 30 combining marks follow one '
+  'another (UAX #15, stream-safe text), in which normalising is quadratic and cannot be interrupted.';
+
+create function private.bounded(value text, most integer, path text) returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+declare
+  problem constant text := private.text_problem(value, most);
+begin
+  if problem is not null then
+    perform private.refuse_field(path, problem, by_hand => case problem
+      when 'too_long' then format('%s has %s characters at most.', path, most)
+      else format('%s has more than 30 marks one after another.', path) end);
+  end if;
+  return value;
+end
+$$;
+comment on function private.bounded is
+  'The text, if something may be done with it (text_problem), else 422. In declarations and arguments, '
+  'which are worked out before the first statement of a function.';
+
+create function private.normal_form(value text, form text, most integer, path text) returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+declare
+  plain constant text := private.bounded(value, most, path);
+  normal constant text := case normal_form.form
+    when 'nfc' then normalize(plain, nfc)
+    when 'nfkc' then normalize(plain, nfkc)
+    else normalize(plain, nfkd)
+  end;
+begin
+  -- What is stored has no longer run either: a few marks are two, composed.
+  if form <> 'nfkd' and normal <> plain and private.text_problem(normal, 18 * most) is not null then
+    perform private.refuse_field(path, 'invalid');
+  end if;
+  return normal;
+end
+$$;
+comment on function private.normal_form is
+  'The text in a normal form of Unicode: nfc, nfkc or nfkd. The only place where one is made (npm run '
+  'check): texts are refused before (private.bounded).';
+
+create function private.tidy(value text, most integer, path text) returns text
+  language sql
+  immutable
+  parallel safe
+  return nullif(btrim(regexp_replace(
+    private.normal_form(value, 'nfkc', most, path), '[[:space:]]+', ' ', 'g')), '');
+comment on function private.tidy is
+  'One line of text in one form: NFKC, single spaces, trimmed; null when nothing is left. 422 for more '
+  'than private.bounded lets by, which is not yet what may be stored.';
+
+grant execute on function private.ascii_digits, private.is_clean, private.text_problem,
+  private.bounded, private.normal_form, private.tidy
   to anon, authenticated, service_role, backend;
 
 -- sql/01_base/4_reads.sql
@@ -1511,11 +1624,13 @@ create function private.cursor_key(query text, page_cursor text) returns jsonb
   set search_path = ''
 as $$
 declare
-  packed text := substr(page_cursor, 13);
+  packed constant text := substr(left(page_cursor, 4000), 13);
   key text;
 begin
   if page_cursor is null then
     return null;
+  elsif octet_length(page_cursor) > 4000 then
+    perform private.refuse_field('cursor', 'cursor_invalid');
   end if;
   begin
     key := convert_from(
@@ -3683,7 +3798,7 @@ as $$
     cross join jsonb_each(
       case jsonb_typeof(category.value) when 'object' then category.value else '{}' end) as given
   )
-  select leaves.path, case
+  select left(leaves.path, 200), case
       when leaves.must_be is null then 'unknown'
       when leaves.value is null then 'required'
       else 'invalid' end
@@ -4971,7 +5086,7 @@ create function private.update_me(fields jsonb) returns void
 as $$
 declare
   caller_id uuid := private.lock_caller_exclusively();
-  new_name text := private.tidy(fields ->> 'fullName');
+  new_name text := private.tidy(fields ->> 'fullName', 120, 'fullName');
 begin
   if jsonb_typeof(fields) is distinct from 'object'
     or fields - array['fullName', 'language', 'avatarMediaId'] <> '{}' then
@@ -5086,7 +5201,7 @@ declare
 begin
   perform private.count_action('profile');
   caller_id := private.lock_caller_exclusively();
-  outdated := private.outdated_terms(version);
+  outdated := private.outdated_terms(private.bounded(version, 40, 'version'));
   if outdated is not null then
     perform private.refuse(409, 'terms_outdated', outdated);
   end if;
@@ -7105,7 +7220,10 @@ begin
     when organisation.phone !~ '^\+965[0-9]{8}$' then 'phone'
     when organisation.whatsapp !~ '^\+965[0-9]{8}$' then 'whatsapp'
     when organisation.email !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'email'
-    when organisation.website !~ '^https://[^[:space:]]{3,}$' then 'website'
+    when organisation.website !~ '^https://[^[:space:]]{3,}$'
+      -- A name and password before an @ look like another host, and marks of direction turn it round.
+      or organisation.website ~* '^https://[^/?#]*@|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]'
+      then 'website'
     when not private.is_clean(concat_ws(' ',
       organisation.about_ar, organisation.address_ar, organisation.working_hours)) then 'aboutAr'
   end;
@@ -7133,25 +7251,33 @@ create function private.check_organisation_fields(fields jsonb) returns void
   set search_path = ''
 as $$
 declare
-  known constant text[] := '{nameAr,nameEn,licenceNo,licenceExpiresOn,aboutAr,phone,whatsapp,email,'
-    'website,governorateId,areaId,addressAr,workingHours,logoMediaId,coverMediaId}';
+  -- How many characters each may have.
+  known constant jsonb := '{"nameAr":120,"nameEn":120,"licenceNo":40,"licenceExpiresOn":10,'
+    '"aboutAr":4000,"phone":20,"whatsapp":20,"email":254,"website":300,"governorateId":60,'
+    '"areaId":60,"addressAr":300,"workingHours":300,"logoMediaId":36,"coverMediaId":36}';
   problems jsonb;
 begin
   if jsonb_typeof(fields) is distinct from 'object' then
     perform private.refuse_field('', 'invalid');
   end if;
-  select jsonb_agg(jsonb_build_object('path', given.key, 'code',
-    case when given.key = any (known) then 'invalid' else 'unknown' end))
+  select jsonb_agg(jsonb_build_object('path', left(given.key, 100), 'code', wrong.code))
   into problems
   from jsonb_each(fields) as given
-  where not given.key = any (known)
-    or jsonb_typeof(given.value) not in ('string', 'null')
+  cross join lateral (select case
+    when not known ? given.key then 'unknown'
+    when jsonb_typeof(given.value) not in ('string', 'null') then 'invalid'
+    when private.text_problem(given.value #>> '{}', (known -> given.key)::integer) is not null
+      then private.text_problem(given.value #>> '{}', (known -> given.key)::integer)
     -- A calendar date: to Postgres 'infinity' and 'tomorrow' are dates as well.
-    or given.key = 'licenceExpiresOn' and not coalesce(
+    when given.key = 'licenceExpiresOn' and not coalesce(
       given.value #>> '{}' ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
-        and pg_input_is_valid(given.value #>> '{}', 'date'), true)
-    or given.key in ('logoMediaId', 'coverMediaId')
-      and not coalesce(pg_input_is_valid(given.value #>> '{}', 'uuid'), true);
+        and pg_input_is_valid(given.value #>> '{}', 'date'), true) then 'invalid'
+    when given.key in ('logoMediaId', 'coverMediaId')
+      and not coalesce(pg_input_is_valid(given.value #>> '{}', 'uuid'), true) then 'invalid'
+    when given.key in ('aboutAr', 'website') and char_length(given.value #>> '{}')
+      > (known -> given.key)::integer then 'too_long'
+  end) as wrong (code)
+  where wrong.code is not null;
   if problems is not null then
     perform private.refuse_fields(problems);
   end if;
@@ -7168,34 +7294,42 @@ create function private.organisation_with(fields jsonb, organisation public.orga
 as $$
 begin
   perform private.check_organisation_fields(fields);
-  perform private.check_new_name(given.path, private.tidy(fields ->> given.path), given.before, false)
+  perform private.check_new_name(
+    given.path, private.tidy(fields ->> given.path, 120, given.path), given.before, false)
   from (values ('nameAr', organisation.name_ar), ('nameEn', organisation.name_en))
     as given (path, before)
   where fields ? given.path;
-  if fields ? 'nameAr' then organisation.name_ar := private.tidy(fields ->> 'nameAr'); end if;
-  if fields ? 'nameEn' then organisation.name_en := private.tidy(fields ->> 'nameEn'); end if;
+  if fields ? 'nameAr' then
+    organisation.name_ar := private.tidy(fields ->> 'nameAr', 120, 'nameAr');
+  end if;
+  if fields ? 'nameEn' then
+    organisation.name_en := private.tidy(fields ->> 'nameEn', 120, 'nameEn');
+  end if;
   if fields ? 'licenceNo' then
-    organisation.licence_no := upper(private.ascii_digits(private.tidy(fields ->> 'licenceNo')));
+    organisation.licence_no := upper(private.ascii_digits(
+      private.tidy(fields ->> 'licenceNo', 40, 'licenceNo')));
   end if;
   if fields ? 'licenceExpiresOn' then
     organisation.licence_expires_on := (fields ->> 'licenceExpiresOn')::date;
   end if;
   if fields ? 'aboutAr' then organisation.about_ar := fields ->> 'aboutAr'; end if;
   if fields ? 'phone' then
-    organisation.phone := private.ascii_digits(private.tidy(fields ->> 'phone'));
+    organisation.phone := private.ascii_digits(private.tidy(fields ->> 'phone', 20, 'phone'));
   end if;
   if fields ? 'whatsapp' then
-    organisation.whatsapp := private.ascii_digits(private.tidy(fields ->> 'whatsapp'));
+    organisation.whatsapp := private.ascii_digits(private.tidy(fields ->> 'whatsapp', 20, 'whatsapp'));
   end if;
-  if fields ? 'email' then organisation.email := private.tidy(fields ->> 'email'); end if;
+  if fields ? 'email' then
+    organisation.email := private.tidy(fields ->> 'email', 254, 'email');
+  end if;
   if fields ? 'website' then organisation.website := fields ->> 'website'; end if;
   if fields ? 'governorateId' then organisation.governorate_id := fields ->> 'governorateId'; end if;
   if fields ? 'areaId' then organisation.area_id := fields ->> 'areaId'; end if;
   if fields ? 'addressAr' then
-    organisation.address_ar := private.tidy(fields ->> 'addressAr');
+    organisation.address_ar := private.tidy(fields ->> 'addressAr', 300, 'addressAr');
   end if;
   if fields ? 'workingHours' then
-    organisation.working_hours := private.tidy(fields ->> 'workingHours');
+    organisation.working_hours := private.tidy(fields ->> 'workingHours', 300, 'workingHours');
   end if;
   return organisation;
 end
@@ -7613,7 +7747,7 @@ create function private.list_organisations(
   set search_path = ''
 as $$
 declare
-  words text[] := private.search_words(q);
+  words text[] := private.query_words(q);
   query text := concat_ws(' ', 'list_organisations', type, sort, words::text,
     coalesce(governorate_id, '-'), coalesce(area_id, '-'));
   filters public.organisations;
@@ -7623,8 +7757,6 @@ begin
     perform private.refuse_field('type', 'invalid');
   elsif sort is null or sort not in ('rating', 'listings', 'newest') then
     perform private.refuse_field('sort', 'invalid');
-  elsif char_length(q) > 200 then
-    perform private.refuse_field('q', 'too_big');
   end if;
   perform private.check_place(governorate_id, area_id);
   filters.type := list_organisations.type;
@@ -13052,11 +13184,12 @@ begin
   elsif form = 'codes' then
     problem := private.check_codes(vocabulary, value, maximum);
   elsif form = 'paci' then
-    clean := to_jsonb(private.ascii_digits(private.tidy(value #>> '{}')));
-    problem := case
-      when jsonb_typeof(value) <> 'string' or clean is null or clean #>> '{}' !~ '^[0-9]{8}$'
-      then 'invalid'
-    end;
+    problem := case when jsonb_typeof(value) <> 'string' then 'invalid'
+      else private.text_problem(value #>> '{}', 8) end;
+    if problem is null then
+      clean := to_jsonb(private.ascii_digits(private.tidy(value #>> '{}', 8, '')));
+      problem := case when (clean #>> '{}' ~ '^[0-9]{8}$') is not true then 'invalid' end;
+    end if;
   else
     if form in ('line', 'text') then
       parsed := private.parse_text(form, value, minimum, maximum);
@@ -13088,7 +13221,8 @@ begin
   select
     coalesce(jsonb_object_agg(given.key, parsed.clean), '{}'),
     coalesce(
-      jsonb_agg(jsonb_build_object('path', given.key, 'code', parsed.problem) order by given.key)
+      jsonb_agg(jsonb_build_object('path', left(given.key, 100), 'code', parsed.problem)
+        order by given.key)
         filter (where parsed.problem is not null),
       '[]')
   into answer, problems
@@ -13573,15 +13707,17 @@ create function private.is_code(vocabulary text, code jsonb) returns boolean
   return private.are_codes(vocabulary, jsonb_build_array(code));
 comment on function private.is_code is 'Whether this is a code of the vocabulary.';
 
-create function private.tidy_text(value text) returns text
+create function private.tidy_text(value text, most integer, path text) returns text
   language plpgsql
   immutable
   parallel safe
   set search_path = ''
 as $$
 begin
-  return nullif(regexp_replace(
-    replace(normalize(value, nfkc), E'\r\n', E'\n'), '^[[:space:]]+|[[:space:]]+$', '', 'g'), '');
+  -- From its first to its last character that is no white space.
+  return substring(
+    replace(private.normal_form(value, 'nfkc', most, path), E'\r\n', E'\n')
+    from '[^[:space:]](?:.*[^[:space:]])?');
 end
 $$;
 comment on function private.tidy_text is
@@ -13595,16 +13731,22 @@ create function private.parse_text(
   set search_path = ''
 as $$
 declare
-  line_or_text text := case form when 'line' then private.tidy(value #>> '{}')
-    else private.tidy_text(value #>> '{}') end;
-  -- Joiners and direction marks belong to many scripts, but show nothing by themselves.
-  visible text := regexp_replace(line_or_text, '[\u061C\u200B-\u200F\u2060-\u2064]', '', 'g');
+  line_or_text text;
+  visible text;
 begin
+  problem := case when jsonb_typeof(value) <> 'string' then 'invalid'
+    else private.text_problem(value #>> '{}', maximum::integer) end;
+  if problem is not null then
+    return;
+  end if;
+  line_or_text := case form when 'line' then private.tidy(value #>> '{}', maximum::integer, '')
+    else private.tidy_text(value #>> '{}', maximum::integer, '') end;
+  -- Joiners and direction marks belong to many scripts, but show nothing by themselves.
+  visible := regexp_replace(line_or_text, '[\u061C\u200B-\u200F\u2060-\u2064]', '', 'g');
   clean := to_jsonb(line_or_text);
   problem := case
-    when jsonb_typeof(value) <> 'string' then 'invalid'
     when line_or_text is null or char_length(visible) < minimum then 'too_small'
-    when char_length(line_or_text) > maximum then 'too_big'
+    when char_length(line_or_text) > maximum then 'too_long'
     when not private.is_clean(line_or_text) then 'invalid'
     when form = 'line' and line_or_text ~ '[\u2028-\u202E\u2066-\u2069\uFEFF]' then 'invalid'
   end;
@@ -17122,6 +17264,38 @@ create trigger reading_names_go_elsewhere
 
 -- The words of a query in order, and what stands in the list of them.
 
+create function private.said_once(plain text[], typed text[], out once text[], out shown text[])
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  if cardinality(plain) <= 20 then
+    once := plain;
+    shown := typed;
+    return;
+  end if;
+  -- A number has its unit again and again, and a bound its number: what repeats is the pair.
+  select coalesce(array_agg(said.word order by said.place), '{}'),
+    coalesce(array_agg(said.typed order by said.place), '{}')
+  into once, shown
+  from (
+    select given.*,
+      row_number() over (partition by given.before, given.word order by given.place) as times,
+      count(*) filter (where given.is_new) over (order by given.place) as different
+    from (
+      select word.*, lag(word.word) over (order by word.place) as before,
+        row_number() over (partition by word.word order by word.place) = 1 as is_new
+      from unnest(said_once.plain, said_once.typed) with ordinality as word (word, typed, place)
+    ) as given
+  ) as said
+  where said.times = 1 and said.different <= 30;
+end
+$$;
+comment on function private.said_once is
+  'The words of a long query, as they are compared and as they were typed: those before the 31st '
+  'different one, and each once after the same word.';
+
 create function private.reading_tokens(
   q text, out plain text[], out typed text[], out ignored text[]
 )
@@ -17158,6 +17332,7 @@ begin
   if cardinality(typed) <> cardinality(plain) then
     typed := plain;
   end if;
+  select said.once, said.shown into plain, typed from private.said_once(plain, typed) as said;
   if not plain::text ~ '[0-9]' then
     return;
   end if;
@@ -17546,7 +17721,7 @@ begin
   clauses := jsonb_build_array(to_jsonb(terms));
   -- (a and b) or c is (a or c) and (b or c): phrases of several words multiply, so not too many.
   foreach phrase in array phrases loop
-    continue when position(' ' in phrase) = 0 or jsonb_array_length(clauses) > 12;
+    continue when position(' ' in phrase) = 0 or jsonb_array_length(clauses) > 2;
     clauses := (
       select jsonb_agg(clause || to_jsonb(word))
       from jsonb_array_elements(clauses) as clause
@@ -17832,8 +18007,12 @@ begin
       is_word := not coalesce(item.field in ('stopword', 'join', 'mark'), false);
     end if;
     if is_word then
-      reading.words := reading.words || tokens.plain[item.first:item.last];
-      reading.typed := reading.typed || tokens.typed[item.first:item.last];
+      for n in item.first .. item.last loop
+        if left(tokens.plain[n], 60) <> all (reading.words) then
+          reading.words := reading.words || left(tokens.plain[n], 60);
+          reading.typed := reading.typed || tokens.typed[n];
+        end if;
+      end loop;
     end if;
   end loop;
   reading := private.with_types(reading, types, prices, tokens.typed, strategy);
@@ -17853,14 +18032,14 @@ comment on function private.read_query is
 -- where no listing fits, so that its page is not empty, and what its first page and its cursor say.
 
 create function private.reading_query(
-  reading private.search_reading, guessing boolean default false
+  reading private.search_reading, guessing boolean default false, guesses jsonb default '{}'
 ) returns tsquery
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  words constant tsquery := private.search_query(reading.words, guessing);
+  words constant tsquery := private.search_query(reading.words, guessing, guesses);
   clauses constant tsquery := (
     select string_agg(clause.alternatives, '&')
     from (
@@ -17887,7 +18066,7 @@ create function private.typed_reading(
 as $$
 begin
   if literal then
-    reading := row('[]', private.search_words(q), '{}', null);
+    reading := row('[]', private.query_words(q), '{}', null);
   else
     read := private.read_query(q, strategy);
     reading := row(read.clauses || coalesce(read.block, '[]'), read.words, read.filters, null);
@@ -17916,7 +18095,7 @@ $$;
 comment on function private.without_details is 'A query without size, rooms, floor and block.';
 
 create function private.relaxed_reading(
-  strategy text, inout reading private.search_reading, block jsonb, out lost text[]
+  strategy text, inout reading private.search_reading, block jsonb, out lost text[], out guesses jsonb
 )
   language plpgsql
   stable
@@ -17925,29 +18104,56 @@ as $$
 declare
   whole constant private.search_reading := reading;
   tried private.search_reading := reading;
-  word text;
+  asked text;
   guessed text[] := '{}'; -- unknown, but like words that are not
   known text[] := '{}';
+  looks integer := 0; -- of a millisecond each
+  is_written boolean;
   exact tsquery;
   guess tsquery;
   alike tsquery;
   is_fit boolean := false;
 begin
   lost := '{}';
-  foreach word in array reading.words loop
-    if word ~ '^[0-9]+$' or
-      private.fitting_listings(strategy, row('[]', array[word], '{}', null), 1) <> '{}' then
-      known := known || word;
+  guesses := '{}';
+  foreach asked in array reading.words loop
+    if asked ~ '^[0-9]+$' then
+      known := known || asked;
       continue;
     end if;
-    -- Each takes a millisecond.
-    exact := private.search_query(array[word]);
-    guess := case when cardinality(guessed) < 8 then private.search_query(array[word], true) end;
+    is_written := asked !~ '^[^0-9:]{3,}$'
+      or exists (select from private.search_vocabulary where search_vocabulary.word = asked)
+      or exists (select from private.search_names where search_names.word = asked);
+    if looks = 8 then
+      -- Of further words only whether somebody has written them.
+      if is_written then
+        known := known || asked;
+      else
+        lost := lost || asked;
+      end if;
+      continue;
+    end if;
+    looks := looks + 1;
+    exact := private.search_query(array[asked]);
+    -- What nobody had written a minute ago is in few listings, if any, which the text index soon tells.
+    if is_written or (select count(*) from private.search_documents where document @@ exact) > 0 then
+      if private.fitting_listings(strategy, row('[]', array[asked], '{}', null), 1) <> '{}' then
+        known := known || asked;
+        continue;
+      end if;
+    end if;
+    if cardinality(guessed) = 4 then
+      lost := lost || asked;
+      continue;
+    elsif asked ~ '^[^0-9]{3,}$' then
+      guesses := guesses || jsonb_build_object(asked, private.similar_words(asked));
+    end if;
+    guess := private.search_query(array[asked], true, guesses);
     if guess <> exact then
-      guessed := guessed || word;
+      guessed := guessed || asked;
       alike := coalesce(alike && guess, guess);
     else
-      lost := lost || word;
+      lost := lost || asked;
     end if;
   end loop;
   for step in 1 .. 3 loop
@@ -17996,7 +18202,7 @@ comment on function private.relaxed_reading is
   'A query that no listing of a strategy fits, without what keeps them from it: first the words that '
   'none has nor has anything like, then numbers that are only words, then size, rooms, floor and the '
   'block; where that is not enough, all words, with or without these. Type, kind, place and price '
-  'stay. Lost: the words that were left out.';
+  'stay. Lost: the words that were left out. Guesses: what was found to be like some of them.';
 
 create function private.understood(
   read private.reading, reading private.search_reading, lost text[], conflicts text[]
@@ -18049,11 +18255,12 @@ begin
   reading := jsonb_populate_record(null::private.search_reading, place -> 'reading');
   -- Made by us, it has the form that we gave it.
   perform jsonb_populate_record(null::private.search_filters, reading.filters);
-  if reading.words is not null and jsonb_typeof(reading.filters) = 'object'
-    and jsonb_typeof(reading.clauses) = 'array'
+  if cardinality(reading.words) <= 30 and jsonb_typeof(reading.filters) = 'object'
+    and jsonb_typeof(reading.clauses) = 'array' and jsonb_array_length(reading.clauses) <= 20
+    and coalesce(jsonb_array_length(place -> 'few'), 0) < 5
     and not reading.clauses @? 'strict $[*] ? (@.type() != "array")'
     and not reading.clauses @? '$[*][*] ? (@ like_regex "^(|.{101,})$")'
-    and not exists (select from unnest(reading.words) as word where word !~ '^.{1,100}$') then
+    and not exists (select from unnest(reading.words) as word where word !~ '^.{1,60}$') then
     return reading;
   end if;
   perform private.refuse_field('cursor', 'cursor_invalid');
@@ -18488,11 +18695,13 @@ begin
         when jsonb_typeof(value) <> 'string' or not pg_input_is_valid(value #>> '{}', 'uuid')
         then 'invalid' end;
     when 'block' then
-      clean := to_jsonb(private.search_block(value #>> '{}'));
-      problem := case
-        when jsonb_typeof(value) <> 'string' or clean is null then 'invalid'
-        when char_length(value #>> '{}') > 30 then 'too_big'
-      end;
+      problem := case when jsonb_typeof(value) <> 'string' then 'invalid'
+        when char_length(value #>> '{}') > 30 then 'too_long'
+        else private.text_problem(value #>> '{}', 30) end;
+      if problem is null then
+        clean := to_jsonb(private.search_block(value #>> '{}'));
+        problem := case when clean is null then 'invalid' end;
+      end if;
     else
       case rule.form
         when 'time' then parsed := private.parse_time(value);
@@ -18527,7 +18736,8 @@ begin
   for given in select name, value from jsonb_each(filters) as filter (name, value) loop
     select * into rule from private.search_filter_rules where search_filter_rules.name = given.name;
     if rule.name is null or rule.strategy <> parse_search_filters.strategy then
-      problems := problems || jsonb_build_object('path', given.name, 'code', 'filter_unknown');
+      problems := problems || jsonb_build_object(
+        'path', left(given.name, 100), 'code', 'filter_unknown');
       continue;
     end if;
     parsed := private.parse_search_filter(rule, given.value);
@@ -18803,7 +19013,9 @@ comment on function private.similar_words is
   'of those that share three tenths. And the three names most similar to it that share four tenths, or '
   'three likewise.';
 
-create function private.search_query(words text[], guessing boolean default false) returns tsquery
+create function private.search_query(
+  words text[], guessing boolean default false, guesses jsonb default '{}'
+) returns tsquery
   language plpgsql
   stable
   set search_path = ''
@@ -18816,11 +19028,12 @@ declare
 begin
   if guessing then
     -- A name is meant as it stands, and what many write is no slip of the pen, unless it is all that
-    -- there is to guess at.
-    select coalesce(
-      array_agg(given.word) filter (where known.word is null), array_agg(given.word))
+    -- there is to guess at. Each guess takes a millisecond.
+    select (coalesce(
+      array_agg(given.word order by given.place) filter (where known.word is null),
+      array_agg(given.word order by given.place)))[:4]
     into guessable
-    from unnest(words) as given (word)
+    from unnest(words) with ordinality as given (word, place)
     left join private.search_vocabulary as known
       on known.word = given.word and known.listings >= 16
     where given.word ~ '^[^0-9]{3,}$' and not exists (
@@ -18830,7 +19043,9 @@ begin
   foreach wanted in array words loop
     readings := array[wanted];
     if wanted = any (guessable) then
-      readings := readings || private.similar_words(wanted);
+      readings := readings || coalesce(
+        case when guesses ? wanted then array(select jsonb_array_elements_text(guesses -> wanted)) end,
+        private.similar_words(wanted));
     end if;
     -- Words hold letters and digits only, and terms come from our own tables: quoting is enough.
     asked := concat_ws('&', asked, (
@@ -18846,7 +19061,7 @@ $$;
 comment on function private.search_query is
   'All of these words in any order, each in the text of the listing or in the name of its place, '
   'kind or usage; when guessing, words similar to those that are not common will do, or to all '
-  'where all are common, but nothing in place of a name.';
+  'where all are common, but nothing in place of a name: of four words, of those in guesses as they say.';
 
 -- sql/08_search/4_reads_1_query.sql
 
@@ -18922,7 +19137,7 @@ begin
   if literal is not true then
     understood := private.understood(typed.read, typed.reading, '{}', together.conflicts);
   end if;
-  if private.search_words(q) = '{}' or together.conflicts <> '{}'
+  if private.query_words(q) = '{}' or together.conflicts <> '{}'
     or (typed.read).strategy is not null then
     -- A text without letters and digits is in no listing.
     words := '''none:'''::tsquery;
@@ -19585,7 +19800,7 @@ create function private.default_sort(strategy text) returns text
 comment on function private.default_sort is 'The order of a search that asks for none.';
 
 create function private.require_search(
-  strategy text, q text, sort text, given private.search_filters
+  strategy text, sort text, given private.search_filters
 ) returns void
   language plpgsql
   set search_path = ''
@@ -19595,8 +19810,6 @@ declare
 begin
   if (strategy in ('standard', 'exchange', 'auction', 'deal', 'company')) is not true then
     perform private.refuse_field('strategy', 'invalid');
-  elsif char_length(q) > 200 then
-    perform private.refuse_field('q', 'too_big');
   end if;
   sorts := array['newest', 'price_asc', 'price_desc', 'area_desc']
     || case strategy when 'deal' then '{drop_desc}' when 'auction' then '{ends_at}' end::text[]
@@ -19608,8 +19821,8 @@ begin
 end
 $$;
 comment on function private.require_search is
-  '422 where there is no such strategy, the query is too long, or a search cannot have this order: '
-  'drop_desc is for deals, ends_at for auctions, distance needs near.';
+  '422 where there is no such strategy, or a search cannot have this order: drop_desc is for deals, '
+  'ends_at for auctions, distance needs near.';
 
 create function private.first_hits(
   strategy text, sort text, given private.search_filters, q text, literal boolean, size integer,
@@ -19630,6 +19843,7 @@ declare
   fitting uuid[]; -- those that fit the query, 5 at most
   relaxed record;
   lost text[] := '{}';
+  guesses jsonb := '{}';
 begin
   typed := private.typed_reading(q, strategy, literal);
   read := typed.read;
@@ -19657,11 +19871,12 @@ begin
     relaxed := private.relaxed_reading(strategy, reading, read.block);
     reading := relaxed.reading;
     lost := relaxed.lost;
+    guesses := relaxed.guesses;
     exit when reading.step = 0;
   end loop;
   reading.step := coalesce(reading.step, 0);
   if cardinality(fitting) < 5 and together.conflicts = '{}' and reading.words <> '{}' then
-    guess := nullif(private.reading_query(reading, true), exact);
+    guess := nullif(private.reading_query(reading, true, guesses), exact);
   end if;
   if not literal then
     understood := private.understood(read, reading, lost, together.conflicts);
@@ -19762,9 +19977,9 @@ declare
   understood jsonb;
   next_cursor text;
 begin
-  perform private.require_search(strategy, q, sort, given);
+  perform private.require_search(strategy, sort, given);
   if q <> '' then
-    words := private.search_words(q);
+    words := private.query_words(q);
   end if;
   sort := coalesce(sort, private.default_sort(strategy));
   query := concat_ws(
@@ -19832,12 +20047,14 @@ declare
   exact record;
   counted integer;
   is_similar boolean := false;
+  words text[];
 begin
-  perform private.require_search(strategy, q, null, given);
+  perform private.require_search(strategy, null, given);
+  words := private.query_words(q);
   exact := private.exact_query(strategy, given, q, literal);
   counted := cardinality((private.find_listings(strategy, private.default_sort(strategy),
     exact.wanted, exact.words, null, null, null, null, 1001)).ids);
-  if counted = 0 and private.search_words(q) <> '{}' then
+  if counted = 0 and words <> '{}' then
     is_similar := (private.page_of_words(strategy, private.default_sort(strategy), given, q,
       coalesce(literal, false), null, 1)).ids <> '{}';
   end if;
@@ -20169,9 +20386,8 @@ declare
 begin
   if not coalesce(zoom between 0 and 20, false) then
     perform private.refuse_field('zoom', 'invalid');
-  elsif char_length(q) > 200 then
-    perform private.refuse_field('q', 'too_big');
   end if;
+  perform private.query_words(q);
   wanted := private.parse_search_filters(
     filters || jsonb_build_object('bbox', coalesce(bbox, 'null')), 'map');
   exact := private.exact_query(null, wanted, q, literal);
@@ -22306,11 +22522,12 @@ create function private.message_problem(type text, clean text) returns text
 as $$
 declare
   coordinates text[];
+  problem constant text := private.text_problem(clean, 4000);
 begin
-  if not private.is_clean(clean) then
-    return 'invalid';
-  elsif char_length(clean) > 4000 then
+  if problem = 'too_long' or char_length(clean) > 4000 then
     return 'message_too_long';
+  elsif problem is not null or not private.is_clean(clean) then
+    return 'invalid';
   end if;
   case message_problem.type
     when 'text' then
@@ -22348,7 +22565,8 @@ create function private.clean_message_body(type text, body text) returns text
   set search_path = ''
 as $$
 declare
-  clean text := private.trimmed_message(body);
+  -- More than white space around it makes up is not trimmed first.
+  clean text := case when octet_length(body) > 16000 then body else private.trimmed_message(body) end;
   problem text := private.message_problem(type, clean);
 begin
   if problem is not null then
@@ -24638,7 +24856,7 @@ create function private.typed(value text) returns text
   language sql
   immutable
   return nullif(btrim(regexp_replace(
-    private.ascii_digits(private.tidy(value)), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]', '', 'g')),
+    private.ascii_digits(private.tidy(value, 320, 'value')), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]', '', 'g')),
     '');
 comment on function private.typed is
   'What somebody typed or copied, on one line, with ASCII digits and without marks of direction.';
@@ -25150,10 +25368,16 @@ create function private.tidy_reason(reason text) returns text
   set search_path = ''
 as $$
 declare
-  given constant text := private.tidy(reason);
+  problem text := private.text_problem(reason, 500);
+  given text;
 begin
-  if (char_length(given) between 2 and 500 and private.is_clean(given)) is not true then
-    perform private.refuse_field('reason', 'invalid', by_hand =>
+  if problem is null then
+    given := private.tidy(reason, 500, 'reason');
+    problem := case when char_length(given) > 500 then 'too_long'
+      when (char_length(given) >= 2 and private.is_clean(given)) is not true then 'invalid' end;
+  end if;
+  if problem is not null then
+    perform private.refuse_field('reason', problem, by_hand =>
       'reason is 2 to 500 characters on one line.');
   end if;
   return given;
@@ -25406,7 +25630,7 @@ begin
   if old.status <> 'open' then
     perform private.refuse_by_hand(
       'A report that was decided stays so: restore the listing or show the review itself.');
-  elsif new.status = 'upheld' and private.tidy(new.status_reason) is null then
+  elsif new.status = 'upheld' and private.tidy(new.status_reason, 2000, 'status_reason') is null then
     perform private.refuse_by_hand(
       'Say why in status_reason, first or in the same change: whom it is about reads it.');
   end if;
@@ -26044,7 +26268,7 @@ create function private.find_users(q text) returns setof uuid
   set search_path = ''
 as $$
 declare
-  given constant text := private.ascii_digits(private.tidy(q));
+  given constant text := private.ascii_digits(private.tidy(q, 120, 'q'));
   -- The search is no pattern: what LIKE would read as one is escaped.
   part constant text := '%' || replace(replace(replace(lower(given),
     '\', '\\'), '%', '\%'), '_', '\_') || '%';
@@ -26153,7 +26377,7 @@ begin
     end || case
       when cardinality(named) < many then format(' and accounts.id = any (%L)', named)
       when named is not null then
-        format(' and private.matches_user(accounts, %L)', private.tidy(filters ->> 'q'))
+        format(' and private.matches_user(accounts, %L)', private.tidy(filters ->> 'q', 120, 'q'))
       else ''
     end || case
       when cardinality(holders) < many then format(' and accounts.id = any (%L)', holders)
@@ -26196,7 +26420,8 @@ declare
     'suspendedUntil', array['coalesce(accounts.suspended_until, ''infinity'')', 'accounts.id'],
     'deleteAt', array['coalesce(accounts.delete_at, ''infinity'')', 'accounts.id']);
   filters constant jsonb := jsonb_strip_nulls(jsonb_build_object(
-    'q', q, 'status', status, 'type', type, 'identity_status', identity_status,
+    'q', private.bounded(q, 120, 'q'), 'status', status, 'type', type,
+    'identity_status', identity_status,
     'is_admin', is_admin, 'to_be_deleted', to_be_deleted, 'since', since, 'until', until,
     'signed_in_since', signed_in_since, 'signed_in_until', signed_in_until));
   query text := concat_ws(' ', 'list_users', private.require_admin(), filters, sort);
@@ -26206,7 +26431,7 @@ begin
   perform private.refuse_fields((
     select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
     from (values
-      ('q', char_length(private.tidy(q)) between 3 and 120),
+      ('q', char_length(private.tidy(q, 120, 'q')) between 3 and 120),
       ('status', status in ('active', 'suspended', 'banned', 'deleted')),
       ('type', type in ('individual', 'company', 'office')),
       ('identityStatus', identity_status in
@@ -26537,7 +26762,7 @@ begin
   new.target := private.typed(new.target);
   new."to" := lower(private.typed(new."to"));
   new.value := private.typed(new.value);
-  new.reason := private.tidy(new.reason);
+  new.reason := private.tidy(new.reason, 500, 'reason');
   new.note := nullif(btrim(new.note), '');
   select * into kind from public.admin_act_kinds where admin_act_kinds.act = new.act;
   if kind.act is null then
@@ -26896,7 +27121,7 @@ create function private.moderate_payout(
 as $$
 declare
   -- What is kept of it, on one line.
-  why constant text := case decision when 'paid_out' then private.tidy(note) else reason end;
+  why constant text := case decision when 'paid_out' then private.tidy(note, 500, 'note') else reason end;
 begin
   if not decision = any (private.payout_decisions(payout)) then
     perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
@@ -27062,13 +27287,15 @@ create function private.add_report(
 as $$
 declare
   reporter_id uuid;
-  note_text constant text := nullif(btrim(normalize(note, nfc), E' \t\r\n'), '');
+  note_text constant text := nullif(
+    btrim(private.normal_form(note, 'nfc', 1000, 'note'), E' \t\r\n'), '');
   report public.reports;
 begin
   perform private.count_action('reports');
   reporter_id := private.lock_identity();
   perform private.refuse_fields((
-    select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
+    select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code',
+      case when path = 'note' and char_length(note_text) > 1000 then 'too_long' else 'invalid' end)), '[]')
     from (values
       ('targetType', private.is_word('report_target', target_type)),
       ('targetId', target_id is not null),
@@ -27953,9 +28180,11 @@ create function private.clean_review_text(given text, path text) returns text
   set search_path = ''
 as $$
 declare
-  clean text := nullif(btrim(normalize(given, nfc), E' \t\r\n'), '');
+  clean text := nullif(btrim(private.normal_form(given, 'nfc', 1000, path), E' \t\r\n'), '');
 begin
-  if char_length(clean) > 1000 or not private.is_clean(clean) then
+  if char_length(clean) > 1000 then
+    perform private.refuse_field(path, 'too_long');
+  elsif not private.is_clean(clean) then
     perform private.refuse_field(path, 'invalid');
   end if;
   return clean;
@@ -28651,11 +28880,11 @@ begin
     when (char_length(device_id) between 1 and 200 and device_id !~ '[[:cntrl:]]') is not true
       then 'deviceId'
     when (platform in ('ios', 'android', 'web')) is not true then 'platform'
-    when (push_token ~ '^[\x21-\x7E]+$' and char_length(push_token) <= 2048) is not true
+    when (char_length(push_token) <= 2048 and push_token ~ '^[\x21-\x7E]+$') is not true
       then 'pushToken'
     when not (char_length(app_version) between 1 and 40 and app_version !~ '[[:cntrl:]]')
       then 'appVersion'
-    when locale !~ '^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$' or char_length(locale) > 35
+    when char_length(locale) > 35 or locale !~ '^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$'
       then 'locale'
   end;
 end
@@ -32009,7 +32238,8 @@ grant execute on function private.report_missing_rows to backend;
 
 -- What of schema api only passes on is made here, by one rule: each function of private whose comment
 -- begins with "Api: " is there again, by its name and arguments, with its caller's rights, for the same
--- callers. JSON as text is JSON there. What does more of its own is written in its area.
+-- callers. JSON as text is JSON there, and no text goes in that is longer than any that means something;
+-- cursors have a bound of their own. What does more of its own is written in its area.
 
 do $$
 declare
@@ -32023,8 +32253,14 @@ begin
     order by proname
   loop
     given := (
-      select string_agg('$' || ordinal, ', ' order by ordinal)
-      from generate_series(1, one.pronargs) as ordinal
+      select string_agg(case
+        when argument.type <> 'text'::regtype or argument.name = 'page_cursor' then '$' || place
+        else format('private.bounded($%s, %s, %L)', place,
+          case when argument.name in ('message', 'note') then 4000 else 400 end,
+          left(argument.name, 1) || substr(replace(initcap(argument.name), '_', ''), 2))
+        end, ', ' order by place)
+      from rows from (unnest(one.proargnames[:one.pronargs]), unnest(one.proargtypes::oid[]))
+        with ordinality as argument (name, type, place)
     );
     execute format(
       'create function api.%I(%s) returns %s language sql %s set search_path = '''' as %L',

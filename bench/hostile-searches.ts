@@ -1,0 +1,285 @@
+/**
+ * What texts cost the database that are typed to be dear, beside ordinary ones: no 200 characters, and no
+ * cursor, may take more than five times the median of the shapes that name a word, each call for call, on
+ * the same rows. CPU time of the backend where /proc has it, which other load on the machine does not
+ * change; else the time that passes.
+ */
+import { readFileSync } from 'node:fs'
+import pg from 'pg'
+import { build, connected } from '../local/schema/build.ts'
+import { onTemporaryServer } from '../local/schema/temporary-server.ts'
+import { loadListings } from './generate-listings.ts'
+import { percentile } from './http-load.ts'
+
+export type Cost = { door: string; text: string; ms: number; times: number }
+
+const most = 5
+
+/** As much of the texts as a query may have, with blanks between. */
+function fill(...texts: string[]) {
+  let filled = ''
+  for (let i = 0; filled.length + texts[i % texts.length].length < 200; i++) {
+    filled += `${filled && ' '}${texts[i % texts.length]}`
+  }
+  return filled
+}
+const letters = [...'ابتثجحخدذرزسشصضطظعغفقكلمنهوي']
+/** Different words that nobody wrote. */
+const unknown = (count: number, size: number) =>
+  Array.from(
+    { length: count },
+    (_, i) =>
+      Array.from({ length: size }, (_, j) => letters[(i * 7 + j * 11 + i * j) % letters.length])
+        .join(''),
+  ).join(' ')
+const misspelt = [
+  'ديواتية',
+  'السالممية',
+  'كامرات',
+  'مفرووشة',
+  'تشطييب',
+  'موقغ',
+  'هادىءء',
+  'سرداااب',
+]
+const areas = [
+  'السالمية',
+  'حولي',
+  'الجابرية',
+  'الرميثية',
+  'سلوى',
+  'بيان',
+  'مشرف',
+  'الشعب',
+  'الفنطاس',
+  'المنقف',
+  'الفحيحيل',
+  'المهبولة',
+  'الجهراء',
+  'خيطان',
+  'الفروانية',
+  'العمرية',
+  'الرابية',
+  'الاندلس',
+  'قرطبة',
+  'اليرموك',
+  'السرة',
+  'الزهراء',
+  'حطين',
+  'الشهداء',
+  'الصديق',
+  'السلام',
+  'القصور',
+  'العدان',
+  'القرين',
+  'المسايل',
+  'ابوفطيرة',
+  'الفنيطيس',
+  'صباح السالم',
+  'العقيلة',
+]
+
+/** Ordinary ones: the shapes of docs/speed.md that name a word. */
+const ordinary: Record<string, string[]> = {
+  'common word': ['شقة', 'فيلا', 'تشطيب', 'موقع'],
+  'two words': ['شقة فاخر', 'بيت هادئ', 'أرض مميز'],
+  'name of a place': ['السالمية', 'شقة حولي', 'الجهرا'],
+  'misspelt word': ['ديواتية', 'شقه السالممية', 'كامرات'],
+  'words that never meet': ['سوبر وظهر', 'فيلا شقة'],
+  'nothing matches': ['غغغظظظ', 'xyzzyq'],
+  'read as filters': ['شقة للايجار السالمية غرفتين', 'فيلا للبيع في بيان 400 متر'],
+}
+
+const hostile: Record<string, string> = {
+  'one letter a hundred times': fill('ا'),
+  'two letters in turn': fill('ا', 'ب'),
+  'every letter': fill(...letters),
+  'a common word again and again': fill('شقة'),
+  'common words in turn': fill('شقة', 'فاخر', 'موقع', 'تشطيب', 'هادئ'),
+  'kinds in turn': fill('شقة', 'بيت', 'فيلا', 'أرض', 'شاليه', 'مزرعة', 'محل', 'مكتب'),
+  'kinds joined by or': fill('شقة او', 'بيت او', 'فيلا او', 'أرض او', 'شاليه او', 'عمارة او'),
+  'eight misspelt words': misspelt.join(' '),
+  'misspelt words again and again': fill(...misspelt),
+  'misspelt words, one letter off each time': fill(...misspelt.map((word) => `${word}ا`)),
+  'unknown words of three letters': unknown(49, 3),
+  'unknown words of four letters': unknown(39, 4),
+  'unknown words of six letters': unknown(28, 6),
+  'unknown words of ten letters': unknown(18, 10),
+  'one unknown word of 199 letters': unknown(1, 199),
+  'one unknown word again and again': fill('غغغظظظ'),
+  '34 areas': fill(...areas),
+  'areas with what stands before names': fill(...areas.map((area) => `ب${area}`)),
+  'areas joined by and': fill(...areas.map((area) => `و${area}`)),
+  'governorates': fill('محافظة حولي', 'محافظة العاصمة', 'محافظة الاحمدي', 'محافظة الجهراء'),
+  '28 times less than': fill('اقل من'),
+  'less than a number': fill('اقل من 5'),
+  'between and': fill('بين 3 و 7'),
+  'from to': fill('من 1 الى 9'),
+  'numbers': fill('1', '22', '333', '4444'),
+  'numbers and units in turn': fill('5 متر', '3 غرف', '7 الف'),
+  'numbers of blocks': fill('قطعة 1', 'ق 2', 'قطعه 3'),
+  'numbers that are joined': fill('5م', '3غ', 'ق7'),
+  'floors': fill('دور اول', 'طابق 3', 'ارضي'),
+  'thousands': fill('الف', 'مليون'),
+  'negations': fill('غير', 'بدون', 'مو'),
+  'negations of furnishing': fill('غير مفروش', 'بدون فرش'),
+  'types that exclude each other': fill('للبيع', 'للايجار', 'للبدل'),
+  'words that say nothing': fill('في', 'من', 'مطلوب', 'مع'),
+  'commas alone': ','.repeat(200),
+  'letters and commas': 'ا,'.repeat(100),
+  'digits and commas': '1,'.repeat(100),
+  'dashes between digits': '1-'.repeat(100),
+  'decimals': '1.'.repeat(100),
+  'phones': fill('99887766'),
+  'digits in a row': '1234567890'.repeat(20),
+  'ligatures that grow': 'ﷺ'.repeat(200),
+  'a few ligatures that grow': 'ﷺ'.repeat(11),
+  'ligatures of two letters': 'ﻻ'.repeat(200),
+  'square signs': '㌖'.repeat(114),
+  'fractions': '½'.repeat(200),
+  'marks on every letter': 'اً'.repeat(100),
+  '30 marks on each letter': `ا${'ً'.repeat(30)}`.repeat(6),
+  'tatweel': 'ـ'.repeat(199) + 'ا',
+  'the article again and again': 'ال'.repeat(100),
+  'letters that are one': 'ىئؤإأآةگکیۃ'.repeat(18),
+  'characters beyond the first plane': '𝔸𝕓𝟙'.repeat(33),
+  'quotes and operators': `'a' & !b | `.repeat(18),
+  'percent signs': '%a_'.repeat(66),
+  'codes of listings': fill('KW-104233', 'kw 104234'),
+  'names in English': fill('salmiya', 'hawally', 'jabriya', 'apartment', 'villa'),
+  'rare and common words': fill('شقة', 'ديوانية', 'سرداب', 'فاخر', 'مصعد', 'موقع', 'حديقة'),
+}
+
+type Door = [name: string, call: string]
+const doors: Door[] = [
+  ['search', `private.search('standard', '{}', $1)`],
+  ['search, literal', `private.search('standard', '{}', $1, literal => true)`],
+  ['search with filters', `private.search('standard', '{"bedroomsMin":60}', $1)`],
+  ['count', `private.count_listings('standard', '{}', $1)`],
+  ['map', `private.list_map_listings('[47.5,28.9,48.3,29.5]', 10, '{}', $1)`],
+  ['companies', `private.list_organisations('company', $1)`],
+]
+
+/** Milliseconds of processor that a backend has had; undefined where the system does not say. */
+function cpuOf(pid: number): number | undefined {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6
+  } catch {
+    return undefined
+  }
+}
+
+const rounds = 5
+
+/** The median of what a call costs; a refusal is an answer. */
+async function costOf(client: pg.Client, pid: number, sql: string, args: unknown[]) {
+  const costs: number[] = []
+  for (let round = -2; round < rounds; round++) {
+    const [began, cpu] = [performance.now(), cpuOf(pid)]
+    await client.query(`select ${sql}::text`, args).catch((error) => {
+      if (!/^PT422/.test(error.code)) throw error
+    })
+    // The server's share is counted when it waits again, a moment later.
+    await client.query('')
+    const spent = cpu === undefined ? performance.now() - began : cpuOf(pid)! - cpu
+    if (round >= 0) costs.push(spent)
+  }
+  return percentile(costs.sort((one, other) => one - other), 0.5)
+}
+
+const median = (values: number[]) => percentile(values.sort((one, other) => one - other), 0.5)
+
+/** What forged cursors cost: they carry what a first page would have made of another text. */
+async function forgedCursors(client: pg.Client): Promise<Record<string, string>> {
+  const forge = async (reading: object) =>
+    (await client.query(
+      `select private.cursor_of(concat_ws(' ', 'search', 'standard', 'newest', '{شقه}'::text[],
+         private.parse_search_filters('{}', 'standard'), null),
+         $1::jsonb || '{"key":"2099-01-01","id":"ffffffff-ffff-ffff-ffff-ffffffffffff"}') as cursor`,
+      [JSON.stringify({ reading: { step: 0, clauses: [], filters: {}, ...reading }, few: [] })],
+    )).rows[0].cursor
+  const words = (count: number, size: number) => [...new Set(unknown(count, size).split(' '))]
+  return {
+    'cursor with 30 unknown words': await forge({ words: words(30, 5) }),
+    'cursor with 300 words': await forge({ words: words(300, 3) }),
+    'cursor with long words': await forge({ words: words(30, 100) }),
+    'cursor with 60 clauses of 10': await forge({
+      words: [],
+      clauses: Array.from({ length: 60 }, () => words(10, 3)),
+    }),
+    'cursor with a clause of 400': await forge({ words: [], clauses: [words(400, 3)] }),
+    'cursor with all areas': await forge({
+      words: ['شقه'],
+      filters: {
+        areaIds: (await client.query('select id from public.areas')).rows.map(({ id }) => id),
+      },
+    }),
+  }
+}
+
+/** Measures on a temporary server with so many listings. */
+export async function measureHostileSearches(
+  listings: number,
+  say: (line: string) => void,
+): Promise<Cost[]> {
+  return await onTemporaryServer(async (server) => {
+    const url = await server.createDatabase('hostile')
+    await build(url, 'sql')
+    say(`writing ${listings} listings`)
+    await loadListings(url, listings, { records: false })
+    return await connected(url, (client) => measure(client, say))
+  }, { sharedGigabytes: 1 })
+}
+
+/** Measures through those of the doors. */
+export async function measure(
+  client: pg.Client,
+  say: (line: string) => void,
+  through = doors.map(([door]) => door),
+): Promise<Cost[]> {
+  await client.query('set jit = off; set statement_timeout = 0')
+  const { rows: [{ pid }] } = await client.query('select pg_backend_pid() as pid')
+  say(cpuOf(pid) === undefined ? 'time that passes' : 'processor time of the backend')
+  const costs: Cost[] = []
+  for (const [door, sql] of doors.filter(([door]) => through.includes(door))) {
+    // A search is a search; what a map has of its own is all that it shows.
+    const usual: number[] = []
+    const texts = door === 'map' ? [null] : Object.values(ordinary).flat()
+    const like = door.startsWith('search') ? doors[0][1] : sql
+    for (const text of texts) usual.push(await costOf(client, pid, like, [text]))
+    const base = median(usual)
+    costs.push({ door, text: 'ordinary', ms: base, times: 1 })
+    for (const [name, text] of Object.entries(hostile)) {
+      const ms = await costOf(client, pid, sql, [text])
+      costs.push({ door, text: name, ms, times: ms / base })
+    }
+    if (door !== 'search') continue
+    for (const [name, cursor] of Object.entries(await forgedCursors(client))) {
+      const ms = await costOf(client, pid, `private.search('standard', '{}', 'شقة', null, $1)`, [
+        cursor,
+      ])
+      costs.push({ door, text: name, ms, times: ms / base })
+    }
+  }
+  return costs
+}
+
+/** The dearest of each door, and all above the limit. */
+export function hostileSearchesTable(costs: Cost[]): string[][] {
+  const shown = doors.flatMap(([door]) => {
+    const [ordinary, ...all] = costs.filter((cost) => cost.door === door)
+    const sorted = all.sort((one, other) => other.ms - one.ms)
+    if (!ordinary) return []
+    return [ordinary, ...sorted.filter(({ times }, i) => i < 8 || times > most)]
+  })
+  return [
+    ['', 'text', 'ms', 'of the median', ''],
+    ...shown.map(({ door, text, ms, times }) => [
+      door,
+      text,
+      ms.toFixed(2),
+      `${times.toFixed(1)}×`,
+      times > most ? `above ${most}` : '',
+    ]),
+  ]
+}

@@ -1,0 +1,55 @@
+/** How large the body of a route may be, by what its schema takes. */
+import { z } from '@hono/zod-openapi'
+
+const small = 8 * 1024
+const large = 256 * 1024
+/** A route all of whose texts are as short as this takes a small body. */
+const short = 400
+
+type Inner = z.core.$ZodTypes
+
+/** How many characters the longest text of a schema has; Infinity where it does not say. */
+export function longestText(schema: z.core.$ZodType): number {
+  const { def } = (schema as Inner)._zod
+  const longest = (inner: readonly z.core.$ZodType[]) => Math.max(0, ...inner.map(longestText))
+  switch (def.type) {
+    case 'string': {
+      // What has to fit a pattern or format is short.
+      const isFormed = 'format' in def ||
+        def.checks?.some(({ _zod }) => _zod.def.check === 'string_format')
+      return (schema as z.ZodString).maxLength ?? (isFormed ? short : Infinity)
+    }
+    case 'object':
+      if (def.catchall && (def.catchall as Inner)._zod.def.type !== 'never') return Infinity
+      return longest(Object.values(def.shape))
+    case 'array':
+      return longestText(def.element)
+    case 'tuple':
+      return longest(def.items)
+    case 'union':
+      return longest(def.options)
+    case 'optional':
+    case 'nullable':
+    case 'default':
+      return longestText(def.innerType)
+    case 'pipe':
+      // What is sent comes in; a preprocessing function hands it on as it is.
+      return longestText(
+        (def.in as Inner)._zod.def.type === 'transform' ? def.out : def.in,
+      )
+    case 'number':
+    case 'boolean':
+    case 'enum':
+    case 'literal':
+    case 'null':
+    case 'never':
+    case 'unknown': // is not looked at
+      return 0
+    default:
+      return Infinity
+  }
+}
+
+/** 8 KiB where all texts are short, else 256 KiB. */
+export const bodyLimitOf = (schema: z.core.$ZodType | undefined) =>
+  schema === undefined || longestText(schema) <= short ? small : large

@@ -1,0 +1,33 @@
+// Normal forms of Unicode are made in one place in SQL and in one of the functions, where a text is bounded
+// before: in a run of combining marks they are quadratic, and Postgres cannot be interrupted in them.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from './config/settings.ts'
+
+const rules = [
+  {
+    folder: 'sql',
+    only: '01_base/2_rules_text.sql',
+    made: /\bnormalize\s*\(|\bis\s+(not\s+)?(nfk?[cd]\s+)?normalized\b/gi,
+    instead: 'private.normal_form',
+  },
+  {
+    folder: 'functions',
+    only: '_shared/texts.ts',
+    made: /\bnormalize\b\W{0,3}\s*\(/g,
+    instead: 'functions/_shared/texts.ts',
+  },
+]
+
+const faults = rules.flatMap(({ folder, only, made, instead }) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => /\.(sql|ts)$/.test(file) && file !== only)
+    .flatMap((file) =>
+      [...readFileSync(join(root, folder, file), 'utf8').matchAll(made)]
+        .map(([found]) => `${folder}/${file}: ${found} - use ${instead}`)
+    )
+)
+
+for (const fault of faults) console.log(fault)
+process.exitCode = faults.length ? 1 : 0
