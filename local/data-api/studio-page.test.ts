@@ -8,13 +8,13 @@ import { studio } from './support/studio-rows.ts'
 
 test.runIf(hasStack && hasBrowser)(
   'the page finds a row, saves status and reason at once, and shows what is refused',
-  { timeout: 60_000 },
   async () => {
     const admin = await signUpAdmin()
     const person = await signUp()
     const browser = await openBrowser()
     try {
       const page = await browser.newPage()
+      page.setDefaultTimeout(240_000)
       const field = (name: string) =>
         page.locator('#fields label').filter({ hasText: new RegExp(`^${name} `) }).locator(
           'textarea, select',
@@ -64,13 +64,13 @@ test.runIf(hasStack && hasBrowser)(
 
 test.runIf(hasStack && hasBrowser)(
   'views and acts come first, and an act is chosen, typed, carried out or refused',
-  { timeout: 60_000 },
   async () => {
     const admin = await signUpAdmin()
     const person = await signUp()
     const browser = await openBrowser()
     try {
       const page = await browser.newPage()
+      page.setDefaultTimeout(240_000)
       const field = (name: string) =>
         page.locator('#fields label').filter({ hasText: new RegExp(`^${name} `) }).locator(
           'textarea, select',

@@ -44,6 +44,7 @@ group.runIf(hasBrowser)('in Chromium', () => {
   async function open(name: string, [width, height]: [number, number]) {
     const context = await browser.newContext({ viewport: { width, height } })
     const page = await context.newPage()
+    page.setDefaultTimeout(240_000)
     const faults: string[] = []
     await page.route('**/*', async (route) => {
       const { origin: asked, pathname } = new URL(route.request().url())
