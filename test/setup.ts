@@ -15,6 +15,7 @@ import { startOutside } from './support/real-auth-outside.ts'
 import { startIssuer } from './support/social-issuer.ts'
 import { startStack } from './support/stack.ts'
 import { jobsAtRandom } from './suite/jobs-at-random.ts'
+import { slowness } from './suite/slowness.ts'
 
 const names = [
   'SUPABASE_URL',
@@ -58,7 +59,7 @@ async function useOwnStack() {
     REFUSED_JOINS: 'quick',
     CALLS: 'counted',
     // The limits themselves are tried on functions of their own, and by `npm run test:timing`.
-    PATIENCE: variable('TIMES') === 'exact' ? '1' : '10',
+    PATIENCE: variable('TIMES') === 'exact' ? '1' : String(10 * slowness),
     // Their comings and goings are a subject of their own (local/functions/workers.test.ts).
     WORKER_LIFE: '600',
     REPLICAS: variable('REPLICAS') === '0' ? '0' : 'synchronous',
