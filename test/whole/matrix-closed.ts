@@ -93,6 +93,10 @@ export const closedTables: Record<string, Table> = {
     'account_id',
     `insert into private.email_registrations (account_id, subject) values (:account, gen_random_uuid())`,
   ),
+  'private.feed_places': closed(
+    'account_id',
+    'insert into private.feed_places (account_id, taken_to) values (:account, now())',
+  ),
   'private.idempotency_keys': closed(
     'account_id',
     `insert into private.idempotency_keys (account_id, key, request_hash)
