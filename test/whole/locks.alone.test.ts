@@ -299,6 +299,9 @@ test('of documents that arrive while their company is decided none is decided un
   expect(decided).toEqual(expect.arrayContaining([200, 409]))
 })
 
+/** Who has waited for a second looks for a deadlock, and is undone: the request, which came first. */
+const aheadOfUs = 500
+
 test('a notification that meets a lock is retried, and its cause does not fail', async () => {
   const { one, other, talk } = await twoAcquaintances()
   const client = await database().connect()
@@ -312,6 +315,7 @@ test('a notification that meets a lock is retried, and its cause does not fail',
     )
     const sent = one.post(`/conversations/${talk}/messages`, textMessage('لا تضيع'))
     await untilLocked('send_message')
+    await pause(aheadOfUs, 'time is the subject')
     await client.query('select from public.conversations where id = $1 for no key update', [talk])
     expect((await sent).status).toBe(201)
   } finally {
@@ -340,6 +344,7 @@ test('a deadlock victim is retried as a whole', async () => {
     )
     const saved = one.post(`/favorites/${listing}`)
     await untilLocked('toggle_favorite')
+    await pause(aheadOfUs, 'time is the subject')
     await client.query('select from public.accounts where id = $1 for no key update', [one.id])
     await client.query('commit')
     expect(await saved).toMatchObject({ status: 200, body: { isFavorite: true } })
