@@ -95,7 +95,8 @@ export const closedTables: Record<string, Table> = {
   ),
   'private.feed_places': closed(
     'account_id',
-    'insert into private.feed_places (account_id, taken_to) values (:account, now())',
+    `insert into private.feed_places (account_id, taken_to) values (:account, now())
+     on conflict (account_id) do update set taken_to = excluded.taken_to`,
   ),
   'private.idempotency_keys': closed(
     'account_id',
