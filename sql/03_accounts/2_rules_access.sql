@@ -31,7 +31,8 @@ as $$
 declare
   asked constant jsonb := jsonb_strip_nulls(jsonb_build_object('deleteAt', account.delete_at));
 begin
-  if not private.is_locked(account) or account.status not in ('suspended', 'banned') then
+  -- Where there is no account, its status is null.
+  if not private.is_locked(account) or (account.status in ('suspended', 'banned')) is not true then
     return null;
   elsif account.status = 'banned' then
     return jsonb_build_object('status', 403, 'code', 'account_banned', 'detail', asked);
