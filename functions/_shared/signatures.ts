@@ -385,6 +385,7 @@ export const backendSignatures = {
   is_name: { value: 'text' },
   is_word: { vocabulary: 'text', code: 'text' },
   keep_apple_token: { account_id: 'uuid', client_id: 'text', sealed_token: 'text' },
+  marks: {},
   may_act: { account: 'public.accounts' },
   measure_responses: {},
   missed_updates: { questions: 'jsonb' },

@@ -115,7 +115,7 @@ describe('ADM-04 lists', () => {
       const { body } = await admin.get(`/admin/users?${new URLSearchParams({ q, limit: '50' })}`)
       const { rows } = await database().query(
         `select id from public.accounts
-         where id = any ($1) and private.matches_user(accounts, private.tidy($2))`,
+         where id = any ($1) and private.matches_user(accounts, private.tidy($2, 120, 'q'))`,
         [ids, q],
       )
       const listed = body.items.map(({ id }: { id: string }) => id)

@@ -260,6 +260,7 @@ const reviews: Review[] = [
     'private.cursor_of',
     'private.bounded',
     'private.is_clean',
+    'private.marks',
     'private.normal_form',
     'private.text_problem',
     'private.is_name',

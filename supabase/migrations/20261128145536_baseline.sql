@@ -1411,7 +1411,7 @@ declare
 begin
   if size > 4 * most then
     return 'too_long';
-  elsif size < 62 or size = char_length(value) then
+  elsif (size < 62 or size = char_length(value)) is not false then
     return null; -- A mark has two bytes or more, and none is ASCII.
   elsif value ~ (private.marks() || '{31}') then
     return 'invalid';
@@ -1480,7 +1480,7 @@ comment on function private.tidy is
   'One line of text in one form: NFKC, single spaces, trimmed; null when nothing is left. 422 for more '
   'than private.bounded lets by, which is not yet what may be stored.';
 
-grant execute on function private.ascii_digits, private.is_clean, private.text_problem,
+grant execute on function private.ascii_digits, private.is_clean, private.marks, private.text_problem,
   private.bounded, private.normal_form, private.tidy
   to anon, authenticated, service_role, backend;
 
