@@ -44,22 +44,22 @@ export async function writeRow(request: Request, sql: Sql): Promise<Response> {
   }
 }
 
-/** Values and key become the types of the table's columns, whatever those are. */
+/** Values and key become the types of the table's columns. No column has the name of the row here. */
 function statementOf(method: string, table: string, key: string[], names: string[]) {
   const record = (parameter: string) => `jsonb_populate_record(null::${table}, ${parameter}::jsonb)`
   const found = `${record('$1::text')} as key, ${record('$2::text')} as given
-    where ${key.map((name) => `written.${quoted(name)} = key.${quoted(name)}`).join(' and ')}
-    returning to_jsonb(written) as row`
+    where ${key.map((name) => `edited_row.${quoted(name)} = key.${quoted(name)}`).join(' and ')}
+    returning to_jsonb(edited_row) as row`
   const columns = names.map(quoted)
-  if (method === 'DELETE') return `delete from ${table} as written using ${found}`
+  if (method === 'DELETE') return `delete from ${table} as edited_row using ${found}`
   if (columns.length === 0) return undefined
   if (method === 'PATCH') {
     const changes = columns.map((name) => `${name} = given.${name}`)
-    return `update ${table} as written set ${changes} from ${found}`
+    return `update ${table} as edited_row set ${changes} from ${found}`
   }
   if (method !== 'POST') return undefined
-  return `insert into ${table} as written (${columns})
+  return `insert into ${table} as edited_row (${columns})
     select ${columns.map((name) => `given.${name}`)}
     from ${record('$2::text')} as given, (select $1::text) as key
-    returning to_jsonb(written) as row`
+    returning to_jsonb(edited_row) as row`
 }

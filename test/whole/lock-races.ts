@@ -8,13 +8,16 @@ import { isNightly } from '../support/nightly.ts'
 import { bearer, race, type RawRequest } from '../support/races.ts'
 import { insertListing, insertOrganisation, makePending } from '../support/fixtures.ts'
 
+/** What an administrator's requests carry besides a token. */
+const proofOf = ({ proof }: Person): [string, string][] => proof ? [['X-Proof', proof]] : []
+
 /** A request of a person. */
 export const sentBy = (person: Person, { headers = [], ...shot }: RawRequest): RawRequest => ({
   ...shot,
   // Some are sent in another session.
   headers: headers.some(([name]) => name === 'Authorization')
     ? headers
-    : [...headers, bearer(person)],
+    : [...headers, bearer(person), ...proofOf(person)],
 })
 
 async function side(witness: Person): Promise<Side> {
