@@ -17,6 +17,7 @@ const neverReturn = [
   'private.refuse_field',
   'private.refuse_rate',
   'private.refuse_by_hand',
+  'private.refuse_message',
   'private.refuse_password',
   'private.refuse_picture_quota',
   'private.refuse_rewriting',

@@ -187,6 +187,7 @@ export const leftOut: Record<string, string> = {
   set_user_identifier:
     'locks a user, then what providers said of it; a sign-in the other way round: asked once more',
   accept_terms: 'there are none, and where there are it locks as update_me',
+  prove_admin: 'writes one row of its own session, which no other write locks',
   search: 'reads only: its filters are too long for an address',
   count_listings: 'reads only, as search',
   update_company_profile: 'the one function behind update_office_profile, of the other type',

@@ -6410,7 +6410,7 @@ comment on function private.refuse_password is
 
 create function private.hash_key(hash text) returns text
   language sql
-  immutable
+  stable
   return case when pg_input_is_valid(hash, 'jsonb') then hash::jsonb ->> 'key_id' end;
 comment on function private.hash_key is
   'The key under which Auth keeps a hash encrypted; null for a plain one.';
