@@ -43,10 +43,19 @@ $$;
 comment on function private.refuse_password is
   '409, so that the account and the admins hear of it; not of the decoy, at which a job tries the doors.';
 
+-- In plpgsql: planned into a query, the cast of a plain hash would be tried before it is asked for.
 create function private.hash_key(hash text) returns text
-  language sql
+  language plpgsql
   stable
-  return case when pg_input_is_valid(hash, 'jsonb') then hash::jsonb ->> 'key_id' end;
+  set search_path = ''
+as $$
+begin
+  if pg_input_is_valid(hash, 'jsonb') then
+    return hash::jsonb ->> 'key_id';
+  end if;
+  return null;
+end
+$$;
 comment on function private.hash_key is
   'The key under which Auth keeps a hash encrypted; null for a plain one.';
 
