@@ -119,7 +119,20 @@ export const money: Invariant[] = [
           -- Where ours was rejected, its provider's portal may have paid back all of it or a part; where
           -- it was settled after it was paid by hand, an alarm says so.
           or refunds.state = 'settled' and wallet_payouts.state in ('at_provider', 'open')
-          or refunds.amount < wallet_payouts.amount`,
+          or refunds.amount < wallet_payouts.amount
+          or refunds.state <> 'rejected' and refunds.amount <> wallet_payouts.amount
+      union all
+      select account_id::text, 'refunded by whom?', sum(amount)::text
+        from public.wallet_payouts
+        where state = 'refunded' and not exists (
+          select from public.refunds where refunds.id = wallet_payouts.id and refunds.state = 'settled')
+        group by account_id
+        having sum(amount) > (
+          select coalesce(sum(refunds.amount), 0)
+          from public.refunds
+          join public.invoices on invoices.id = refunds.invoice_id
+          join public.identities on identities.id = invoices.identity_id
+          where identities.account_id = wallet_payouts.account_id and refunds.state = 'settled')`,
     plant: `insert into public.wallet_payouts (account_id, amount, state)
       select id, 1, 'open' from public.accounts limit 1`,
   },
