@@ -151,11 +151,15 @@ declare
   refusal constant text :=
     (private.message_ends(sent.conversation_id, sent.sender_id)).refusal;
 begin
+  if refusal is null then
+    raise serialization_failure using message = 'what kept the message from being written is gone';
+  end if;
   perform private.refuse(case refusal when 'awaiting_answer' then 409 else 403 end, refusal);
 end
 $$;
 comment on function private.refuse_message is
-  'Why a message that is new cannot be written. 403 blocked, recipient_proven_only, 409 awaiting_answer.';
+  'Why a message that is new cannot be written. 403 blocked, recipient_proven_only, 409 awaiting_answer; '
+  '40001 where it can be by now, as when its sender was unblocked meanwhile: then it is sent once more.';
 
 create function private.write_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
@@ -218,10 +222,15 @@ create function private.count_message() returns jsonb
   language plpgsql
   set search_path = ''
 as $$
+declare
+  -- In the order of count_texts, which waits for the same rows.
+  in_minute constant timestamptz := private.count_action('messages');
+  -- The minute is what the headers of the answer say.
+  rate constant text := coalesce(current_setting('private.rate', true), '');
+  in_day constant timestamptz := private.count_action('messages_day');
 begin
-  -- The minute last: it is what the headers of the answer say.
-  return jsonb_build_object(
-    'messages_day', private.count_action('messages_day'), 'messages', private.count_action('messages'));
+  perform set_config('private.rate', rate, true);
+  return jsonb_build_object('messages', in_minute, 'messages_day', in_day);
 end
 $$;
 comment on function private.count_message is

@@ -215,14 +215,19 @@ begin
     return 1;
   end if;
   for saver in
-    select favorites.identity_id, identities.account_id
-    from public.favorites
-    join public.identities on identities.id = favorites.identity_id
-    where favorites.property_id = event.property_id
-      and favorites.identity_id
-        > coalesce(event.last_identity_id, '00000000-0000-0000-0000-000000000000')
-    order by favorites.identity_id
-    limit 200
+    select next.*
+    from (
+      select favorites.identity_id, identities.account_id
+      from public.favorites
+      join public.identities on identities.id = favorites.identity_id
+      where favorites.property_id = event.property_id
+        and favorites.identity_id
+          > coalesce(event.last_identity_id, '00000000-0000-0000-0000-000000000000')
+      order by favorites.identity_id
+      limit 200
+    ) as next
+    -- Two listings of one owner may have two runs, in which pushes to an account count as the same.
+    order by next.account_id, next.identity_id
   loop
     begin
       perform private.notify(
@@ -233,7 +238,7 @@ begin
         perform private.record_failure(
           'fan_out_listing_events', saver.identity_id::text, sqlstate, sqlerrm);
     end;
-    event.last_identity_id := saver.identity_id;
+    event.last_identity_id := greatest(event.last_identity_id, saver.identity_id);
     notified := notified + 1;
   end loop;
   update private.notification_events

@@ -1,11 +1,11 @@
 /** Messages that many send at once, which the functions give to the database in one batch. */
-import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import {
   type Conversation,
   messagesPage,
   postMessage,
+  sendBatch,
   startConversation,
   textMessage,
 } from '../support/conversations.ts'
@@ -20,27 +20,6 @@ const posting = (person: Person, conversationId: string, body: object) => ({
 
 const conversations = (count: number) =>
   Promise.all(Array.from({ length: count }, () => startConversation()))
-
-/** As the functions ask for several. */
-async function sendBatch(messages: { by: Person; to: string; body?: string; id?: string }[]) {
-  const { rows: sessions } = await database().query(
-    'select distinct on (user_id) user_id, id from auth.sessions where user_id = any ($1)',
-    [messages.map(({ by }) => by.id)],
-  )
-  const given = messages.map(({ by, to, body = 'نص', id = randomUUID() }) => ({
-    accountId: by.id,
-    sessionId: sessions.find(({ user_id }) => user_id === by.id)?.id,
-    conversationId: to,
-    clientMessageId: id,
-    body,
-  }))
-  const { rows } = await database().query('select private.send_messages($1) as outcomes', [
-    JSON.stringify(given),
-  ])
-  return rows[0].outcomes.map((outcome: { answer: string } | null) =>
-    outcome && JSON.parse(outcome.answer)
-  )
-}
 
 test('each of many messages at once is stored once, in its own conversation', async () => {
   const all = await conversations(12)

@@ -32,6 +32,17 @@ test('a block stops messages and new conversations both ways; the history stays'
   expect((await postMessage(a, id)).status).toBe(201)
 })
 
+test('a message that was left out for a block which is gone by now is to be sent once more', async () => {
+  const { a, conversationId } = await startConversation()
+  // As after write_message left it out, and before it asked why.
+  await expect(
+    database().query(
+      `select private.refuse_message(row($1::uuid, $2::uuid, 'one', 'text', 'نص', null, null))`,
+      [conversationId, a.identityId],
+    ),
+  ).rejects.toMatchObject({ code: '40001' })
+})
+
 test('whom an advertiser blocks gets no conversation as a contact', async () => {
   const [seller, buyer] = [await signUp(), await signUp()]
   const listing = await insertListing(seller.identityId)

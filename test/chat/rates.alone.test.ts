@@ -13,7 +13,7 @@ import { hitsOf, plantHits } from '../support/rate-hits.ts'
 import { withRates } from '../support/own-rates.ts'
 import { callDataApi, expectRateLimited, rateLimitOf } from '../support/rate-limits.ts'
 
-withRates({ messages: 60 })
+withRates({ messages: 60, messages_day: 2000 })
 
 const open: ChatSocket[] = []
 

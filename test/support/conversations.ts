@@ -1,7 +1,7 @@
 /** Two people and their messages to each other over REST. */
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import { type Guest, type Person, signUp } from './client.ts'
+import { database, type Guest, type Person, signUp } from './client.ts'
 
 // What a test looks at is what it checks.
 // deno-lint-ignore no-explicit-any
@@ -44,6 +44,29 @@ export const postMessage = (person: Person, id: string, message: string | object
 /** Sends a text that must be accepted. */
 export async function sendMessageAs(person: Person, conversationId: string, body = 'نص') {
   expect((await postMessage(person, conversationId, body)).status).toBe(201)
+}
+
+/** Sends texts of several people in one transaction, as the functions do; null for one that was left. */
+export async function sendBatch(
+  messages: { by: Person; to: string; body?: string; id?: string }[],
+): Promise<Json[]> {
+  const { rows: sessions } = await database().query(
+    'select distinct on (user_id) user_id, id from auth.sessions where user_id = any ($1)',
+    [messages.map(({ by }) => by.id)],
+  )
+  const given = messages.map(({ by, to, body = 'نص', id = randomUUID() }) => ({
+    accountId: by.id,
+    sessionId: sessions.find(({ user_id }) => user_id === by.id)?.id,
+    conversationId: to,
+    clientMessageId: id,
+    body,
+  }))
+  const { rows } = await database().query('select private.send_messages($1) as outcomes', [
+    JSON.stringify(given),
+  ])
+  return rows[0].outcomes.map((outcome: { answer: string } | null) =>
+    outcome && JSON.parse(outcome.answer)
+  )
 }
 
 /** A page of the history, its newest one by default. */

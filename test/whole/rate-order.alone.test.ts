@@ -1,0 +1,169 @@
+/**
+ * The rows of rates that one transaction counts in are held until it ends (sql/03_accounts/2_rules_locks.sql),
+ * so whatever counts in two of them does so in one order.
+ */
+import { randomUUID } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { database, guest, newEmail, signIn, signUp } from '../support/client.ts'
+import { registerPhone, requestResetCode, signUpByPhone, wrongCode } from '../support/codes.ts'
+import {
+  conversationBetween,
+  openConversation,
+  postMessage,
+  sendBatch,
+  textMessage,
+} from '../support/conversations.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
+import { drain } from '../support/jobs.ts'
+import { completeFields, createDraft, publishListing } from '../support/listings.ts'
+import { registerDevice } from '../support/notifications.ts'
+import { withRates } from '../support/own-rates.ts'
+import { givePlan } from '../support/plans.ts'
+import { defaultRates } from '../support/rates.ts'
+
+// After that of pushes of strangers more is counted. These people are registered at one address and prove nothing.
+withRates({ ...defaultRates(/^(?!proof_first$)/), pushes_strangers: 1 })
+
+beforeAll(() =>
+  database().query(
+    `create table private.counted (n bigint generated always as identity, at xid8, row text);
+     create function private.note_counted() returns trigger language plpgsql
+       security definer set search_path = '' as $$
+     begin
+       insert into private.counted (at, row)
+       values (pg_current_xact_id(), new.rule || ' ' || new.subject);
+       return new;
+     end $$;
+     create trigger counted before insert or update on private.rate_hits
+     for each row execute function private.note_counted()`,
+  )
+)
+afterEach(() => database().query('truncate private.counted'))
+afterAll(() =>
+  database().query(
+    `drop trigger counted on private.rate_hits; drop function private.note_counted();
+     drop table private.counted`,
+  )
+)
+
+/** What was counted together, the earlier one first, and of this what was counted the other way round, too. */
+async function orders() {
+  const { rows } = await database().query(
+    `with first as (
+       select at, row, min(n) as n from private.counted group by at, row
+     ), pairs as (
+       select distinct one.row as earlier, other.row as later
+       from first as one join first as other on other.at = one.at and other.n > one.n
+     )
+     select earlier, later, exists (
+       select from pairs as reverse
+       where reverse.earlier = pairs.later and reverse.later = pairs.earlier
+     ) as "bothWays" from pairs`,
+  )
+  const rulesOf = ({ earlier, later }: { earlier: string; later: string }) =>
+    `${earlier.split(' ')[0]} ${later.split(' ')[0]}`
+  return {
+    pairs: new Set(rows.map(rulesOf)),
+    bothWays: rows.filter(({ bothWays }) => bothWays).map(rulesOf),
+  }
+}
+
+test('a message counts in one order, however it is sent', async () => {
+  const [a, b, c, d] = await Promise.all([signUp(), signUp(), signUp(), signUp()])
+  await registerDevice(b!)
+  const [ab, cd] = [await conversationBetween(a!, b!), await conversationBetween(c!, d!)]
+  expect(await sendBatch([{ by: a!, to: ab }, { by: c!, to: cd }])).toMatchObject([
+    { created: true },
+    { created: true },
+  ])
+  const { body: { id: replyToId } } = await postMessage(a!, ab)
+  expect((await postMessage(a!, ab, textMessage('نص', { replyToId }))).status).toBe(201)
+  const kept = await a!.post(`/conversations/${ab}/messages`, textMessage('نص'), {
+    headers: { 'Idempotency-Key': randomUUID() },
+  })
+  expect(kept.status).toBe(201)
+  const { id: propertyId } = await publishListing(b!)
+  await openConversation(c!, { propertyId, message: 'مرحبا' })
+  await openConversation(a!, { identityId: d!.identityId, message: 'مرحبا' })
+
+  const { pairs, bothWays } = await orders()
+  expect(bothWays).toEqual([])
+  expect([...pairs]).toEqual(expect.arrayContaining([
+    'messages messages_day',
+    'messages pushes_messages',
+    'pushes_messages pushes_strangers',
+    'pushes_strangers pushes_waiting',
+  ]))
+})
+
+test('signing in, codes and changes count in one order', async () => {
+  const { identifier } = await signUpByPhone()
+  const newPassword = randomUUID()
+  const reset = (code: string) =>
+    guest.post('/auth/password/reset', {
+      identifier,
+      code,
+      newPassword,
+      confirmPassword: newPassword,
+    })
+  expect((await guest.post('/auth/login', { identifier, password: 'wrong' })).status).toBe(401)
+  const code = await requestResetCode(identifier)
+  expect((await reset(wrongCode(code))).status).toBe(422)
+  expect((await reset(code)).status).toBe(204)
+  const person = await signIn(identifier, newPassword)
+  for (const email of [newEmail(), newEmail()]) {
+    expect((await person.post('/auth/me/email', { email, currentPassword: newPassword })).status)
+      .toBe(202)
+  }
+  await registerPhone()
+
+  const { pairs, bothWays } = await orders()
+  expect(bothWays).toEqual([])
+  expect([...pairs]).toEqual(expect.arrayContaining([
+    'login_address login_identifier',
+    'code_wrong_identifier code_wrong_address',
+    'contact_changes register_address',
+    'register_address code_service',
+    'code_used code_used_address',
+  ]))
+})
+
+test('a publication counts in one order', async () => {
+  const person = await signUp()
+  await givePlan(person.identityId, 'plus')
+  await publishListing(person)
+  const { id } = await createDraft(person, completeFields.RENT)
+  expect((await person.post(`/properties/${id}/publish`)).status).toBe(200)
+  const { pairs, bothWays } = await orders()
+  expect(bothWays).toEqual([])
+  expect([...pairs]).toEqual(expect.arrayContaining([
+    'listings publications',
+    'first_publications publications',
+  ]))
+})
+
+test('what many are told of one owner’s listings counts in one order', async () => {
+  const [owner, one] = await Promise.all([signUp(), signUp()])
+  const [office, company] = [
+    await insertOrganisation(one.id, 'office'),
+    await insertOrganisation(one.id, 'company'),
+  ]
+  const own = [one.identityId, office, company].toSorted()
+  // Somebody between two identities of one account.
+  let other = await signUp()
+  while (other.identityId < own[0]! || other.identityId > own[2]!) other = await signUp()
+  await Promise.all([one, other].map((person) => registerDevice(person)))
+
+  for (const identityId of [own[0]!, own[2]!]) {
+    const { id } = await publishListing(owner)
+    await one.post('/auth/identity/switch', { identityId })
+    for (const saver of [one, other]) {
+      expect((await saver.post(`/favorites/${id}`)).status).toBe(200)
+    }
+    expect((await owner.patch(`/properties/${id}`, { price: 180_000 })).status).toBe(200)
+  }
+  await drain('fan_out_listing_events')
+  const { pairs, bothWays } = await orders()
+  expect(bothWays).toEqual([])
+  expect([...pairs]).toContain('pushes pushes')
+})
