@@ -12,7 +12,7 @@ import {
   signIn,
   signUp,
 } from '../support/client.ts'
-import { codeSentBy, signUpByPhone, wrongCode } from '../support/codes.ts'
+import { ageCodes, codeSentBy, signUpByPhone, wrongCode } from '../support/codes.ts'
 import { refusal } from '../support/problems.ts'
 import { issuerUrl } from '../support/social-issuer.ts'
 
@@ -132,6 +132,28 @@ describe('ADM-12 a proof', () => {
       () => one.post('/auth/otp/resend', { identifier: one.identifier, purpose: 'delete' }),
     )
     expect((await sudo(one, { code: other })).status).toBe(422)
+  })
+
+  test('a code for it lives five minutes and five wrong tries', async () => {
+    const request = async (seconds: number) => {
+      const one = await makeAdmin(await signUpByPhone())
+      await ageCodes(one.identifier, 45)
+      const resend = { identifier: one.identifier, purpose: 'sudo' }
+      const [code] = await codeSentBy(
+        one.identifier,
+        () => one.post('/auth/otp/resend', resend),
+      )
+      await ageCodes(one.identifier, seconds)
+      return { code, prove: (code: string) => sudo(one, { code }) }
+    }
+    const late = await request(301)
+    expect(await late.prove(late.code)).toMatchObject(refusal(410, 'otp_expired'))
+    const guessed = await request(0)
+    for (let tries = 1; tries <= 5; tries++) {
+      expect(await guessed.prove(wrongCode(guessed.code, tries)))
+        .toMatchObject(refusal(422, 'otp_invalid'))
+    }
+    expect(await guessed.prove(guessed.code)).toMatchObject(refusal(429, 'otp_locked'))
   })
 
   test('an email that nobody has proven gets no code', async () => {

@@ -134,6 +134,11 @@ test('a listing without chat or past its end starts no conversation; existing on
 test('a conversation and its first message are created together or not at all', async () => {
   const refused = await a.post('/conversations', { identityId: b.identityId, message: ' \u200b ' })
   expect(statusAndCode(refused)).toEqual([422, 'message_empty'])
+  const long = await a.post('/conversations', {
+    identityId: b.identityId,
+    message: 'ا'.repeat(4001),
+  })
+  expect(statusAndCode(long)).toEqual([422, 'message_too_long'])
   expect((await b.get('/conversations')).body.items).toEqual([])
 
   const headers = { 'Idempotency-Key': randomUUID() }

@@ -28,10 +28,6 @@ const neverSeen: Record<string, string> = {
   upload_timeout: 'bodies that stop are sent as bytes, past the recorder',
   'set_user_status last_admin': 'only for one of two who lock each other in the same moment',
   'delete_user last_admin': 'only for one of two who delete each other in the same moment',
-  'prove_admin otp_expired': 'as at every code: the one that is looked at is the last sent',
-  'prove_admin otp_locked': 'as at every code that an account is sent',
-  'create_conversation message_too_long':
-    'longer than four times its bound it is too_long, and the first message is tried by postMessage',
   'verify_otp invalid_credentials': 'an account that somebody takes over in the same moment',
   'verify_otp phone_taken': 'an account that gets the number by another way in the same moment',
 }

@@ -9,7 +9,7 @@ import { bearer, race, type RawRequest } from '../support/races.ts'
 import { insertListing, insertOrganisation, makePending } from '../support/fixtures.ts'
 
 /** What an administrator's requests carry besides a token. */
-const proofOf = ({ proof }: Person): [string, string][] => proof ? [['X-Proof', proof]] : []
+const proofHeader = ({ proof }: Person): [string, string][] => proof ? [['X-Proof', proof]] : []
 
 /** A request of a person. */
 export const sentBy = (person: Person, { headers = [], ...shot }: RawRequest): RawRequest => ({
@@ -17,7 +17,7 @@ export const sentBy = (person: Person, { headers = [], ...shot }: RawRequest): R
   // Some are sent in another session.
   headers: headers.some(([name]) => name === 'Authorization')
     ? headers
-    : [...headers, bearer(person), ...proofOf(person)],
+    : [...headers, bearer(person), ...proofHeader(person)],
 })
 
 async function side(witness: Person): Promise<Side> {
