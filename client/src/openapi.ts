@@ -3677,8 +3677,10 @@ export interface components {
              * @description When it was done.
              */
             at: string;
-            /** @description The administrator; null for a change made in Studio, by SQL or by a job. */
+            /** @description The administrator, by the name of then; null for a change made in Studio, by SQL or by a job. */
             actor: components["schemas"]["AuditEntryActor"] | null;
+            /** @description Whom a row of `admin_acts` named as the one whose act it is, by the name of then: nothing proves it. Else null. */
+            said: components["schemas"]["AuditEntrySaid"] | null;
             /** @description The login at the database: `facade` is the API and its jobs, others are Studio and SQL. */
             actorRole: string;
             /**
@@ -8328,8 +8330,15 @@ export interface components {
             /** @description Whether the service may send advertising. */
             marketingConsent?: boolean;
         };
-        /** @description The administrator; null for a change made in Studio, by SQL or by a job. */
+        /** @description The administrator, by the name of then; null for a change made in Studio, by SQL or by a job. */
         AuditEntryActor: {
+            /** Format: uuid */
+            id: string;
+            /** @description As the person writes it; null until it is given. */
+            fullName: string | null;
+        };
+        /** @description Whom a row of `admin_acts` named as the one whose act it is, by the name of then: nothing proves it. Else null. */
+        AuditEntrySaid: {
             /** Format: uuid */
             id: string;
             /** @description As the person writes it; null until it is given. */

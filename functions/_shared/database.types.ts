@@ -420,14 +420,14 @@ isOneToOne: false
                   ]
                 },"admin_acts": {
                   Row: {
-                    "account_id": string | null,"act": string,"amount": number | null,"created_at": string,"done_at": string | null,"id": string,"note": string | null,"reason": string | null,"result": string | null,"state": string,"target": string,"to": string | null,"until": string | null,"value": string | null,"version": number | null
+                    "account_id": string | null,"act": string,"amount": string | null,"by": string | null,"created_at": string,"done_at": string | null,"id": string,"note": string | null,"reason": string | null,"result": string | null,"state": string,"target": string,"to": string | null,"until": string | null,"value": string | null,"version": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "account_id"?: string | null,"act": string,"amount"?: number | null,"created_at"?: string,"done_at"?: string | null,"id"?: string,"note"?: string | null,"reason"?: string | null,"result"?: string | null,"state"?: string,"target": string,"to"?: string | null,"until"?: string | null,"value"?: string | null,"version"?: number | null
+                    "account_id"?: string | null,"act": string,"amount"?: string | null,"by"?: string | null,"created_at"?: string,"done_at"?: string | null,"id"?: string,"note"?: string | null,"reason"?: string | null,"result"?: string | null,"state"?: string,"target": string,"to"?: string | null,"until"?: string | null,"value"?: string | null,"version"?: string | null
                   }
                   Update: {
-                    "account_id"?: string | null,"act"?: string,"amount"?: number | null,"created_at"?: string,"done_at"?: string | null,"id"?: string,"note"?: string | null,"reason"?: string | null,"result"?: string | null,"state"?: string,"target"?: string,"to"?: string | null,"until"?: string | null,"value"?: string | null,"version"?: number | null
+                    "account_id"?: string | null,"act"?: string,"amount"?: string | null,"by"?: string | null,"created_at"?: string,"done_at"?: string | null,"id"?: string,"note"?: string | null,"reason"?: string | null,"result"?: string | null,"state"?: string,"target"?: string,"to"?: string | null,"until"?: string | null,"value"?: string | null,"version"?: string | null
                   }
                   Relationships: [
                     {
@@ -524,14 +524,14 @@ isOneToOne: true
                   ]
                 },"audit": {
                   Row: {
-                    "action": string,"actor_id": string | null,"actor_role": string,"after": Json | null,"at": string,"before": Json | null,"id": number,"reason": string | null,"target_id": string | null,"target_type": string
+                    "action": string,"actor_id": string | null,"actor_name": string | null,"actor_role": string,"after": Json | null,"at": string,"before": Json | null,"id": number,"reason": string | null,"said_id": string | null,"said_name": string | null,"target_id": string | null,"target_type": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "action": string,"actor_id"?: string | null,"actor_role"?: string,"after"?: Json | null,"at"?: string,"before"?: Json | null,"id"?: never,"reason"?: string | null,"target_id"?: string | null,"target_type": string
+                    "action": string,"actor_id"?: string | null,"actor_name"?: string | null,"actor_role"?: string,"after"?: Json | null,"at"?: string,"before"?: Json | null,"id"?: never,"reason"?: string | null,"said_id"?: string | null,"said_name"?: string | null,"target_id"?: string | null,"target_type": string
                   }
                   Update: {
-                    "action"?: string,"actor_id"?: string | null,"actor_role"?: string,"after"?: Json | null,"at"?: string,"before"?: Json | null,"id"?: never,"reason"?: string | null,"target_id"?: string | null,"target_type"?: string
+                    "action"?: string,"actor_id"?: string | null,"actor_name"?: string | null,"actor_role"?: string,"after"?: Json | null,"at"?: string,"before"?: Json | null,"id"?: never,"reason"?: string | null,"said_id"?: string | null,"said_name"?: string | null,"target_id"?: string | null,"target_type"?: string
                   }
                   Relationships: [
                     
@@ -1697,10 +1697,16 @@ isOneToOne: false
                   ]
                 },"admin_audit": {
                   Row: {
-                    "action": string,"actor": string | null,"after": Json | null,"at": string,"before": Json | null,"id": number,"reason": string | null,"target_id": string | null,"target_type": string
+                    "action": string,"actor": string | null,"after": Json | null,"at": string,"before": Json | null,"id": number,"reason": string | null,"said": string | null,"target_id": string | null,"target_type": string
                   }
                   ComputedFields: never
-                  Relationships: [
+                  Insert: {
+                           "action"?: string | null,"actor"?: never,"after"?: Json | null,"at"?: string | null,"before"?: Json | null,"id"?: number | null,"reason"?: string | null,"said"?: never,"target_id"?: string | null,"target_type"?: string | null
+                         }
+                        Update: {
+                           "action"?: string | null,"actor"?: never,"after"?: Json | null,"at"?: string | null,"before"?: Json | null,"id"?: number | null,"reason"?: string | null,"said"?: never,"target_id"?: string | null,"target_type"?: string | null
+                         }
+                        Relationships: [
                     
                   ]
                 },"admin_documents": {

@@ -10,7 +10,9 @@ create table public.plans (
   name_en text not null constraint plans_name_en_is_a_name check (private.is_name(name_en)),
   audience text not null constraint plans_audience_is_known
     check (audience in ('individual', 'office', 'company')),
-  price private.kwd not null,
+  -- The checks of private.kwd, spelt out: a domain refuses a value before a trigger can say why.
+  price numeric not null constraint plans_price_is_in_dinars_with_three_decimals
+    check (price between 0 and 99999999999.999 and price = round(price, 3)),
   interval_days integer not null
     constraint plans_interval_range check (interval_days between 1 and 3660),
   active_listings integer not null

@@ -31,9 +31,14 @@ create table public.properties (
   description_en text
     constraint properties_description_en_length check (char_length(description_en) <= 4000),
 
-  price private.kwd,
+  -- The checks of private.kwd, spelt out: a domain refuses a value before a trigger can say why.
+  price numeric constraint properties_price_is_in_dinars_with_three_decimals
+    check (price between 0 and 99999999999.999 and price = round(price, 3)),
   is_negotiable boolean not null default false,
-  property_income private.kwd,
+  property_income numeric constraint properties_income_is_in_dinars_with_three_decimals
+    check (
+      property_income between 0 and 99999999999.999 and property_income = round(property_income, 3)
+    ),
   request_year smallint,
   required_year smallint,
   wanted_kinds text[] not null default '{}',

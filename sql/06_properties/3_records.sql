@@ -4,7 +4,7 @@
 
 -- These five are of the SQL standard and without a search_path, as private.may_act
 -- (03_accounts/2_rules_access.sql), so that reads inline them.
-create function private.price_label(type text, price private.kwd, english boolean) returns text
+create function private.price_label(type text, price numeric, english boolean) returns text
   language sql
   stable
   parallel safe

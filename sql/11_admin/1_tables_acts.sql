@@ -25,12 +25,13 @@ create policy "nobody but functions of their owner" on public.admin_act_kinds us
 create table public.admin_acts (
   id uuid primary key default gen_random_uuid(),
   act text not null references public.admin_act_kinds (act),
+  "by" text,
   target text not null,
-  amount numeric,
+  amount text,
   "to" text,
   value text,
-  until timestamptz,
-  version integer,
+  until text,
+  version text,
   reason text,
   note text,
   state text not null default 'done'
@@ -45,14 +46,21 @@ comment on table public.admin_acts is
   'id, state, result, account_id, created_at and done_at empty. What cannot be done is refused with a '
   'sentence, and no row is kept. Stays: it is the record of what was done.';
 comment on column public.admin_acts.act is 'One of admin_act_kinds.';
+comment on column public.admin_acts."by" is
+  'You: your account of admins, as phone, email or id; the audit trail has it as said. Needed where more '
+  'than one administrator''s account is in order. Kept is its id.';
 comment on column public.admin_acts.target is
   'What it is done to, typed as it is known: a phone, email, «KW-102061», INV-2026-000123, licence '
   'number or id. Kept is the id of what was found.';
-comment on column public.admin_acts.amount is 'Of a refund, in dinars; empty is all that is left.';
+comment on column public.admin_acts.amount is
+  'Of a refund, in dinars: 4.500 or ٤٫٥٠٠; empty is all that is left. 1,250 is refused: it is 1250 or '
+  '1.250.';
 comment on column public.admin_acts."to" is 'Of a refund: wallet or source.';
 comment on column public.admin_acts.value is
   'Of set_identifier, the new phone or email. Nothing of it is kept.';
-comment on column public.admin_acts.until is 'Of suspend_account; empty is for good.';
+comment on column public.admin_acts.until is
+  'Of suspend_account: day/month/year, as 31/1/2027, with a time of Kuwait if you like, as 31/1/2027 14:30; '
+  'empty is for good.';
 comment on column public.admin_acts.version is
   'What admin_listings_to_review or admin_identities_to_verify shows: another by then is refused.';
 comment on column public.admin_acts.reason is 'Why, as the person reads it; in the audit trail.';

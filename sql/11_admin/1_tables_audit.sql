@@ -4,6 +4,9 @@ create table public.audit (
   id bigint generated always as identity primary key,
   at timestamptz not null default clock_timestamp(),
   actor_id uuid,
+  actor_name text,
+  said_id uuid,
+  said_name text,
   actor_role text not null default session_user,
   action text not null,
   target_type text not null,
@@ -20,6 +23,11 @@ comment on column public.audit.at is
 -- No foreign keys: an entry outlives what it is about.
 comment on column public.audit.actor_id is
   'The admin''s account; null for a change made in Studio, by SQL or by a job.';
+comment on column public.audit.actor_name is
+  'Its name as it was then: an entry outlives the account.';
+comment on column public.audit.said_id is
+  'Of a row of admin_acts: the admin''s account that it names as whose act it is (by), which nothing proves.';
+comment on column public.audit.said_name is 'Its name as it was then.';
 comment on column public.audit.actor_role is
   'The login at the database: facade is the API and its jobs, others are Studio and SQL.';
 comment on column public.audit.action is 'What was done, such as account.status.';

@@ -1,50 +1,5 @@
 -- What a row of admin_acts needs, and what its target means.
 
-create function private.typed(value text) returns text
-  language sql
-  immutable
-  return nullif(btrim(regexp_replace(
-    private.ascii_digits(private.tidy(value, 320, 'value')), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]', '', 'g')),
-    '');
-comment on function private.typed is
-  'What somebody typed or copied, on one line, with ASCII digits and without marks of direction.';
-
-create function private.phone_of(typed text) returns text
-  language sql
-  immutable
-  set search_path = ''
-as $$
-  select '+965' || substring(regexp_replace(typed, '[ ().-]', '', 'g')
-    from '^(?:(?:\+|00)?965)?([569][0-9]{7})$')
-$$;
-comment on function private.phone_of is
-  'A Kuwaiti mobile as accounts have it, however it was typed; null for all else.';
-
-create function private.typed_identifier(typed text) returns text
-  language sql
-  immutable
-  set search_path = ''
-as $$
-  select coalesce(private.phone_of(typed), lower(substring(typed from '^[^@ ]+@[^@ ]+$')))
-$$;
-comment on function private.typed_identifier is
-  'A phone or email as accounts have it, however it was typed; null for all else.';
-
-create function private.phone_forms(phone text) returns text
-  language sql
-  immutable
-  set search_path = ''
-as $$
-  select forms || ' ' || translate(forms, '0123456789', '٠١٢٣٤٥٦٧٨٩')
-  from (
-    select concat_ws(' ', phone, '00' || substr(phone, 2), '+965', local, '+965',
-      left(local, 4), right(local, 4)) as forms
-    from (select substr(phone, 5) as local) as number
-  ) as written
-$$;
-comment on function private.phone_forms is
-  'A phone in the forms in which people type it, to be searched.';
-
 create function private.find_target(kind text, typed text) returns uuid[]
   language plpgsql
   stable
@@ -97,6 +52,39 @@ end
 $$;
 comment on function private.find_target is
   'What an act means by its target: all that it fits.';
+
+create function private.said_by(typed text) returns uuid
+  language plpgsql
+  stable
+  security definer -- reads closed tables
+  set search_path = ''
+as $$
+declare
+  admin_ids uuid[];
+begin
+  if typed is null then
+    if (select count(*) from private.admins_in_order()) > 1 then
+      perform private.refuse_by_hand('by is missing: type your phone, email or id, since more than one '
+        'administrator could have done this.');
+    end if;
+    return null;
+  end if;
+  -- One who is locked, too: so a team gets its own people back in.
+  admin_ids := array(
+    select admins.account_id from public.admins
+    where admins.account_id = any (private.find_target('account', typed)));
+  if cardinality(admin_ids) <> 1 then
+    perform private.refuse_by_hand(case admin_ids
+      when '{}' then format(
+        'by is you, an account of admins, as phone, email or id: "%s" is none.', typed)
+      else format('by fits more than one account of admins: type your id, %s.',
+        array_to_string(admin_ids, ' or ')) end);
+  end if;
+  return admin_ids[1];
+end
+$$;
+comment on function private.said_by is
+  'The admin whose act a row is said to be; null where nobody is named and one alone could be.';
 
 create function private.check_act(act public.admin_acts, kind public.admin_act_kinds) returns void
   language plpgsql

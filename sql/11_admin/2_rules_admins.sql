@@ -76,18 +76,31 @@ comment on function private.lock_admins_with is
   'Locks the admins before one of them is locked or deleted, in the order of '
   '03_accounts/2_rules_locks.sql.';
 
+create function private.admins_in_order() returns setof uuid
+  language plpgsql
+  stable
+  rows 10
+  security definer -- reads closed tables
+  set search_path = ''
+as $$
+begin
+  return query
+  select admins.account_id from public.admins
+  join public.accounts on accounts.id = admins.account_id
+  where private.may_act(accounts) and accounts.delete_at is null;
+end
+$$;
+comment on function private.admins_in_order is
+  'The admins whose accounts are neither locked nor asked to be deleted.';
+
 create function private.require_remaining_admin() returns void
   language plpgsql
-  security definer -- reads closed tables, for whoever removed an admin
+  security definer -- calls what is closed, for whoever removed an admin
   set search_path = ''
 as $$
 begin
   perform private.lock_admins();
-  if not exists (
-    select from public.admins
-    join public.accounts on accounts.id = admins.account_id
-    where private.may_act(accounts) and accounts.delete_at is null
-  ) then
+  if not exists (select from private.admins_in_order()) then
     perform private.refuse(409, 'last_admin', '{}',
       'Nobody else is an admin: add a row to admins for another account first.');
   end if;

@@ -16,6 +16,31 @@ create trigger audit_is_only_added_to
   before update or delete or truncate on public.audit
   for each statement execute function private.refuse_audit_edit();
 
+create function private.name_admins() returns trigger
+  language plpgsql
+  security definer -- reads profiles, for whoever causes an entry
+  set search_path = ''
+as $$
+begin
+  new.said_id := nullif(current_setting('audit.said', true), '');
+  new.actor_name := (
+    select individual_profiles.full_name from public.individual_profiles
+    where individual_profiles.account_id = new.actor_id
+  );
+  new.said_name := (
+    select individual_profiles.full_name from public.individual_profiles
+    where individual_profiles.account_id = new.said_id
+  );
+  return new;
+end
+$$;
+comment on function private.name_admins is
+  'An entry has who did it, and of a row of admin_acts who is said to, by the name of the time.';
+
+create trigger audit_names_admins
+  before insert on public.audit
+  for each row execute function private.name_admins();
+
 create function private.audit(
   action text, target_type text, target_id uuid,
   reason text default null, before jsonb default null, after jsonb default null

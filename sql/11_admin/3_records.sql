@@ -64,7 +64,11 @@ begin
       'at', audit.at,
       'actor', case when audit.actor_id is not null then json_build_object(
         'id', audit.actor_id,
-        'fullName', individual_profiles.full_name
+        'fullName', audit.actor_name
+      ) end,
+      'said', case when audit.said_id is not null then json_build_object(
+        'id', audit.said_id,
+        'fullName', audit.said_name
       ) end,
       'actorRole', audit.actor_role,
       'action', audit.action,
@@ -76,7 +80,6 @@ begin
     )
   from unnest(entry_ids) with ordinality as requested (id, ordinal)
   join public.audit on audit.id = requested.id
-  left join public.individual_profiles on individual_profiles.account_id = audit.actor_id
   order by requested.ordinal;
 end
 $$;

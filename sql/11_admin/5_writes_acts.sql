@@ -1,6 +1,6 @@
 -- An act is carried out by the insert of its row, in its transaction, by the functions that the
--- routes call, or the insert is refused with a sentence. Auth and the database know no actor then:
--- the audit trail has the row's id beside the login, as for every change by hand.
+-- routes call, or the insert is refused with a sentence. Auth and the database know no actor then: beside
+-- the login, as for every change by hand, the audit trail has the row's id and whose act the row says it is.
 
 create function private.act_on_account(act public.admin_acts, account_id uuid) returns text
   language plpgsql
@@ -24,7 +24,7 @@ begin
   end if;
   perform private.decide_account(null, account_id, case act.act
     when 'suspend_account' then 'suspended' when 'ban_account' then 'banned' else 'active' end,
-    act.reason, act.until);
+    act.reason, act.until::timestamptz);
   return (
     select concat('The account is ', accounts.status,
       ' until ' || to_char(accounts.suspended_until at time zone 'Asia/Kuwait',
@@ -59,7 +59,7 @@ begin
       else format('Neither it, which is %s, nor a change of it waits for a decision.',
         property.status) end);
   end if;
-  perform private.moderate_property(property, decision, act.reason, act.version);
+  perform private.moderate_property(property, decision, act.reason, act.version::integer);
   return (
     select concat('The listing KW-', properties.ref_no, ' is ', properties.status,
       case when of_changes then case decision
@@ -81,7 +81,7 @@ declare
   papers constant integer := cardinality(document_ids);
   decides constant boolean := act.act in ('verify_identity', 'reject_identity');
 begin
-  if decides and papers <> coalesce(act.version, 0) then
+  if decides and papers <> coalesce(act.version::integer, 0) then
     perform private.refuse_by_hand(case papers
       when 0 then 'It has no papers now: leave version empty.'
       else format('It has %s papers: look at them (admin_documents), and give their number as '
@@ -146,7 +146,7 @@ begin
         case act.act when 'pay_out' then 'paid_out' else 'written_off' end, act.reason,
         act.note) ->> 'status', '_', ' '));
     else -- a refund: of an invoice, or of a payment that came after it was paid
-      perform private.make_refund(null, act.id, invoices.id, act.amount, act."to",
+      perform private.make_refund(null, act.id, invoices.id, act.amount::numeric, act."to",
         act.reason, nullif(target_id, invoices.id), true)
       from public.invoices
       where invoices.id = coalesce(
@@ -241,10 +241,14 @@ declare
   said text;
   detail text;
 begin
-  new.act := private.typed(new.act);
+  new.act := lower(private.typed(new.act));
+  new."by" := private.typed(new."by");
   new.target := private.typed(new.target);
   new."to" := lower(private.typed(new."to"));
   new.value := private.typed(new.value);
+  new.amount := round(private.typed_amount(new.amount), 3);
+  new.until := private.day_text(private.typed_day(new.until));
+  new.version := private.typed_version(new.version);
   new.reason := private.tidy(new.reason, 500, 'reason');
   new.note := nullif(btrim(new.note), '');
   select * into kind from public.admin_act_kinds where admin_act_kinds.act = new.act;
@@ -255,6 +259,7 @@ begin
     ) || '.');
   end if;
   perform private.check_act(new, kind);
+  new."by" := private.said_by(new."by");
   fits := private.find_target(kind.target, new.target);
   if cardinality(fits) <> 1 then
     perform private.refuse_by_hand(case fits
@@ -270,8 +275,10 @@ begin
   new.created_at := clock_timestamp();
   new.account_id := private.account_of_target(kind.target, fits[1]);
   perform set_config('audit.act', new.id::text, true);
+  perform set_config('audit.said', coalesce(new."by", ''), true);
   new.result := private.do_act_again(new, kind.target, fits[1]);
   perform set_config('audit.act', '', true);
+  perform set_config('audit.said', '', true);
   new.value := null; -- a phone or email is kept with its account alone
   new.state := case when exists (
     select from public.refunds where refunds.id = new.id and refunds.state = 'requested'

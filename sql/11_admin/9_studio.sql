@@ -237,7 +237,8 @@ create view public.admin_audit with (security_invoker = true) as
   select
     audit.id,
     audit.at,
-    coalesce(individual_profiles.full_name, audit.actor_id::text, audit.actor_role) as actor,
+    coalesce(audit.actor_name, audit.actor_id::text, audit.actor_role) as actor,
+    coalesce(audit.said_name, audit.said_id::text) as said,
     audit.action,
     audit.target_type,
     audit.target_id,
@@ -245,9 +246,10 @@ create view public.admin_audit with (security_invoker = true) as
     audit.before,
     audit.after
   from public.audit
-  left join public.individual_profiles on individual_profiles.account_id = audit.actor_id
   order by audit.id desc;
-comment on view public.admin_audit is 'What admins did, newest first. Nobody can change it.';
+comment on view public.admin_audit is
+  'What admins did, newest first. Nobody can change it. actor is who signed in, or the login at the '
+  'database; said is whom a row of admin_acts named as by.';
 
 revoke all on
   public.admin_users, public.admin_properties, public.admin_identities_to_verify,

@@ -69,6 +69,26 @@ describe('a row that cannot be carried out', () => {
       /^until lies in the future/,
     ],
     [
+      'an end that is no day',
+      () => ({ act: 'suspend_account', target: person.id, reason: why, until: '30/2/2040' }),
+      /^until "30\/2\/2040" is no day: type day\/month\/year,/,
+    ],
+    [
+      'somebody who is no administrator',
+      () => ({ act: 'ban_account', by: person.identifier, target: person.id, reason: why }),
+      /^by is you, an account of admins, as phone, email or id: ".*" is none\.$/,
+    ],
+    [
+      'somebody who is nobody',
+      () => ({ act: 'ban_account', by: randomUUID(), target: person.id, reason: why }),
+      /^by is you, an account of admins/,
+    ],
+    [
+      'nobody who does it, of several administrators',
+      () => ({ act: 'ban_account', by: '', target: person.id, reason: why }),
+      /^by is missing: type your phone, email or id/,
+    ],
+    [
       'nobody',
       () => ({ act: 'ban_account', target: randomUUID(), reason: why }),
       /^No account is found by/,
@@ -79,6 +99,11 @@ describe('a row that cannot be carried out', () => {
       /^No account is found/,
     ],
     ['no listing', () => ({ act: 'suspend', target: 'KW-1', reason: why }), /^No listing is found/],
+    [
+      'a version that is no number',
+      () => ({ act: 'approve', target: listing, version: 'v3' }),
+      /^version "v3" is no whole number/,
+    ],
     ['no version', () => ({ act: 'approve', target: listing }), /^version is missing/],
     [
       'an active identity',
@@ -99,6 +124,16 @@ describe('a row that cannot be carried out', () => {
       'a part of a fils',
       () => ({ act: 'refund', target: paid, to: 'wallet', amount: '0.0001', reason: why }),
       /three decimals/,
+    ],
+    [
+      'an amount with two readings',
+      () => ({ act: 'refund', target: paid, to: 'wallet', amount: '1,250', reason: why }),
+      /^amount "1,250" is 1250 or 1\.250: type one of these\.$/,
+    ],
+    [
+      'an amount in words',
+      () => ({ act: 'refund', target: paid, to: 'wallet', amount: 'خمسة', reason: why }),
+      /^amount "خمسة" is none in dinars/,
     ],
     [
       'a source that there is none of',
@@ -192,7 +227,7 @@ test('a target is found however it was typed', async () => {
   }
   const row = await act({ act: 'suspend', target: ` kw ${arabic(number)} `, reason: why })
   expect(row.target).toBe(id) // and never what was typed
-  for (const form of ['9651234', '12345678', `${local}0`, '%', '']) {
+  for (const form of ['9651234', '12345678', `${local}0`, `${local.slice(0, 7)}²`, '%', '']) {
     const { rows } = await database().query(
       `select private.find_target('account', private.typed($1)) as found`,
       [form],

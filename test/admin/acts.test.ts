@@ -11,7 +11,7 @@ import { publishListing } from '../support/listings.ts'
 import { walletOf } from '../support/money.ts'
 import { notificationsOf } from '../support/notifications.ts'
 import { buy, currentPlan, newPlan, personWithMoney, refund } from '../billing/purchases.ts'
-import { act, decide, leaveChanges, why } from './studio.ts'
+import { act, decide, leaveChanges, whoActs, why } from './studio.ts'
 
 let admin: Person
 beforeAll(async () => {
@@ -42,10 +42,11 @@ async function trailOf(id: string) {
   })
 }
 
-/** That the newest entry about this says by which row it came about. */
+/** That the newest entry about this says by which row it came about, and whose that was said to be. */
 async function expectRecorded(id: string, row: { id: string }) {
   expect((await auditOf(admin, id))[0]).toMatchObject({
     actor: null,
+    said: { id: (await whoActs()).id, fullName: 'مشرف الاستوديو' },
     actorRole: 'postgres',
     after: { act: row.id },
   })

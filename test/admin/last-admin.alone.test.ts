@@ -1,9 +1,10 @@
-// Nobody can lock out the last admin: for these tests there are no others.
+// Nobody can lock out the last admin, and whoever is alone need not say who acts: for these tests there are
+// no others.
 import { randomUUID } from 'node:crypto'
 import { createClient } from '@supabase/supabase-js'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { makeAdmin } from '../support/admins.ts'
-import { act } from './studio.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { auditOf, makeAdmin } from '../support/admins.ts'
+import { act, edit } from './studio.ts'
 import { database, guest, type Person, projectUrl, secretKey, signUp } from '../support/client.ts'
 
 let first: Person
@@ -38,7 +39,7 @@ const refused = {
 /** What is done by hand to each other at once: of routes it is admin_target. */
 const both = (name: string) =>
   Promise.allSettled(
-    [first, second].map(({ id }) => act({ act: name, target: id, reason: 'سبب' })),
+    [first, second].map(({ id }) => act({ act: name, by: id, target: id, reason: 'سبب' })),
   )
 const present = async () => {
   const { rows } = await database().query(
@@ -111,4 +112,46 @@ test('ADM-03 the only admin cannot be removed by the API, by SQL, in Studio or a
   expect((await first.get('/admin/stats')).status).toBe(200)
   expect((await guest.post('/auth/login', { identifier: first.identifier, password })).status)
     .toBe(200)
+})
+
+describe('ADM-18 by', () => {
+  const suspend = async (by: string | null) => {
+    const { id } = await signUp()
+    const row = await act({ act: 'suspend_account', by, target: id, reason: 'سبب' })
+    const [entry] = await auditOf(first, id)
+    return { by: row.by, said: entry.said }
+  }
+  const missing = /^by is missing: type your phone, email or id,/
+
+  test('is needed of two whose accounts are in order, and then it is one of them', async () => {
+    await expect(suspend(null)).rejects.toThrow(missing)
+    await expect(suspend('  ')).rejects.toThrow(missing)
+    const saidSecond = {
+      by: second.id,
+      said: { id: second.id, fullName: (await second.get('/auth/me')).body.user.fullName },
+    }
+    expect(await suspend(second.id)).toEqual(saidSecond)
+    expect(await suspend(` ${second.identifier.toUpperCase()}\u200f`)).toEqual(saidSecond)
+  })
+
+  test.each([
+    ['suspended', { status: 'suspended' }],
+    ['banned', { status: 'banned' }],
+    ['to be deleted', { delete_at: new Date(Date.now() + 86_400_000) }],
+  ])('is not needed where the other is %s, who may be named all the same', async (_how, locked) => {
+    await edit('accounts', second.id, locked)
+    expect(await suspend(null)).toEqual({ by: null, said: null })
+    expect(await suspend('')).toEqual({ by: null, said: null })
+    expect(await suspend(first.id)).toMatchObject({ said: { id: first.id } })
+    // As whoever lets themselves in again.
+    expect(await suspend(second.id)).toMatchObject({ said: { id: second.id } })
+  })
+
+  test('is not needed of the only one, and of two again', async () => {
+    await database().query('delete from public.admins where account_id = $1', [second.id])
+    expect(await suspend(null)).toEqual({ by: null, said: null })
+    await expect(suspend(second.id)).rejects.toThrow('is none')
+    await makeAdmin(second)
+    await expect(suspend(null)).rejects.toThrow(missing)
+  })
 })

@@ -171,6 +171,36 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     await expect(edit(table, name, columns, key)).rejects.toThrow(sentence)
   })
 
+  test.each([
+    ['plans', 'code', 'free', { price: -1 }, 'price'],
+    ['plans', 'code', 'free', { price: '1.2345' }, 'price'],
+    ['plans', 'code', 'free', { price: 'NaN' }, 'price'],
+    ['plans', 'code', 'free', { price: '100000000000' }, 'price'],
+    ['plans', 'code', 'free', { price: null }, 'price'],
+    ['plans', 'code', 'free', { interval_days: 0 }, 'interval_days'],
+    ['plans', 'code', 'free', { active_listings: -1 }, 'active_listings'],
+    ['plans', 'code', 'free', { listing_days: 3661 }, 'listing_days'],
+    ['plans', 'code', 'free', { photos_per_listing: 41 }, 'photos_per_listing'],
+    ['plans', 'code', 'free', { featured_credits: -1 }, 'featured_credits'],
+    ['plans', 'code', 'free', { audience: 'everybody' }, 'audience'],
+    ['plans', 'code', 'free', { name_ar: '' }, 'name_ar'],
+    ['plans', 'code', 'free', { on_sale: null }, 'on_sale'],
+    ['private.settings', 'name', 'seller', { note: null }, 'note'],
+    ['private.rates', 'rule', 'uploads', { max: 0 }, 'max'],
+  ])('%s.%s %s: %j, which a constraint would refuse', async (table, key, name, columns, column) => {
+    await expect(edit(table, name, columns, key)).rejects.toMatchObject({
+      message: expect.stringMatching(`^Not saved: ${column} (does not fit|is missing)`),
+    })
+  })
+
+  test.each([{ price: -1 }, { price: '1.2345' }, { property_income: 'NaN' }])(
+    'a listing with %j',
+    async (columns) => {
+      await expect(edit('properties', listing, columns)).rejects
+        .toThrow(`Not saved: ${Object.keys(columns)} does not fit`)
+    },
+  )
+
   test('rows that come anew', async () => {
     const plan = `insert into public.plans (code, name_ar, name_en, audience, price, interval_days,
         active_listings, listing_days, photos_per_listing)

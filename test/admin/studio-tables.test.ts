@@ -103,6 +103,18 @@ test('ADM-05 every table refuses by hand, with a sentence, what would lack its e
   }
 })
 
+test('ADM-05 no column that may be changed has a domain, which refuses before a sentence can', async () => {
+  const { rows } = await database().query(
+    `select table_schema || '.' || table_name || '.' || column_name as name
+     from information_schema.columns where domain_name is not null and table_schema in ('public', 'private')`,
+  )
+  const changed = Object.entries(open).flatMap(([table, { columns = '' }]) =>
+    columns.split(' ').map((column) => `${table}.${column}`)
+  )
+  expect(rows.length).toBeGreaterThan(0)
+  expect(rows.map(({ name }) => name).filter((name) => changed.includes(name))).toEqual([])
+})
+
 describe('what counts on a row', () => {
   let seller: Person
   let buyer: Person

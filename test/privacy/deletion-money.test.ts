@@ -1,7 +1,7 @@
 /** What becomes of the money in the wallets of an account that is deleted. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
-import { byHand } from '../admin/studio.ts'
+import { act } from '../admin/studio.ts'
 import { agePlans, buy, newPlan } from '../billing/purchases.ts'
 import { signUpAdmin } from '../support/admins.ts'
 import { baseUrl, database, newPhone, type Person, signIn, signUp } from '../support/client.ts'
@@ -222,11 +222,9 @@ test('what is given up stays here, and what is above 20.000 by then does not', a
   expect(Number(forfeited)).toBe(20)
 
   // In Studio.
-  const act = `insert into public.admin_acts (act, target, reason, note) values ($1, $2, $3, $4)
-    returning result`
-  await expect(byHand(act, ['pay_out', id, null, null])).rejects.toThrow('note is missing')
-  await expect(byHand(act, ['write_off', id, null, null])).rejects.toThrow('reason is missing')
-  const { rows: [{ result }] } = await byHand(act, ['write_off', id, 'لم يرد', null])
+  await expect(act({ act: 'pay_out', target: id })).rejects.toThrow('note is missing')
+  await expect(act({ act: 'write_off', target: id })).rejects.toThrow('reason is missing')
+  const { result } = await act({ act: 'write_off', target: id, reason: 'لم يرد' })
   expect(result).toBe('The money is written off. This cannot be undone.')
   expect(await whereMoneyIs(person)).toEqual({ wallets: 0, payouts: 0 })
 })

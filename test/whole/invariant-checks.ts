@@ -168,7 +168,8 @@ export const invariants: Invariant[] = [
       select id::text
         from public.wallet_entries
         where amount = 'NaN' or amount <> round(amount, 3)`,
-    plant: `alter domain private.kwd drop constraint kwd_in_range;
+    plant: `alter table public.properties
+        drop constraint properties_price_is_in_dinars_with_three_decimals;
       ${unguarded('public.properties')}
       update public.properties set price = 'NaN'
       where id = (select id from public.properties where price is not null limit 1)`,

@@ -4,7 +4,7 @@
  */
 import { beforeAll, expect, test } from 'vitest'
 import { act, byHand } from '../admin/studio.ts'
-import { makeAdmin } from '../support/admins.ts'
+import { signUpAdmin } from '../support/admins.ts'
 import { database, guest, lastMessage, newEmail, type Person, signUp } from '../support/client.ts'
 import { countSessions } from '../support/codes.ts'
 import { insertListing, insertWaitingCompany } from '../support/fixtures.ts'
@@ -13,8 +13,9 @@ import { bearer, deadlocks, race, untilLocked } from '../support/races.ts'
 import { waitUntil } from '../support/wait.ts'
 import { reason } from './racing-actions.ts'
 
+let admin: Person
 beforeAll(async () => {
-  await makeAdmin(await signUp('مشرفة السوق'))
+  admin = await signUpAdmin()
 })
 
 /** A change of the email that was begun: its verification, ready to be sent. */
@@ -136,7 +137,7 @@ async function beside<Reply>(
 }
 
 const row = (act: string, target: string, more: Record<string, unknown> = {}) => {
-  const given = { act, target, ...more }
+  const given = { act, by: admin.id, target, ...more }
   return [
     `insert into public.admin_acts (${Object.keys(given)}) values (${
       Object.keys(given).map((_, i) => `$${i + 1}`)

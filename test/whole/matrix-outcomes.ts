@@ -241,8 +241,9 @@ export const tables: Record<string, Table> = {
     'account_id',
     // The same twice within ten minutes is refused.
     `update public.admin_acts set created_at = '-infinity' where account_id = :account;
-     insert into public.admin_acts (act, target, reason)
-     select 'activate_account', cast(id as text), 'planted' from public.accounts where id = :account`,
+     insert into public.admin_acts (act, "by", target, reason)
+     select 'activate_account', cast(account_id as text), cast(:account as text), 'planted'
+     from public.admins limit 1 for key share skip locked`,
   ),
   'public.audit': closed(
     null,

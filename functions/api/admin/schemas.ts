@@ -49,7 +49,11 @@ export const AuditEntry = z
     id: z.int().min(1).describe('Grows with every entry.'),
     at: Time.describe('When it was done.'),
     actor: z.object({ id: z.uuid(), fullName }).nullable().describe(
-      'The administrator; null for a change made in Studio, by SQL or by a job.',
+      'The administrator, by the name of then; null for a change made in Studio, by SQL or by a job.',
+    ),
+    said: z.object({ id: z.uuid(), fullName }).nullable().describe(
+      'Whom a row of `admin_acts` named as the one whose act it is, by the name of then: nothing proves it. ' +
+        'Else null.',
     ),
     actorRole: z.string().describe(
       'The login at the database: `facade` is the API and its jobs, others are Studio and SQL.',

@@ -8192,7 +8192,9 @@ create table public.plans (
   name_en text not null constraint plans_name_en_is_a_name check (private.is_name(name_en)),
   audience text not null constraint plans_audience_is_known
     check (audience in ('individual', 'office', 'company')),
-  price private.kwd not null,
+  -- The checks of private.kwd, spelt out: a domain refuses a value before a trigger can say why.
+  price numeric not null constraint plans_price_is_in_dinars_with_three_decimals
+    check (price between 0 and 99999999999.999 and price = round(price, 3)),
   interval_days integer not null
     constraint plans_interval_range check (interval_days between 1 and 3660),
   active_listings integer not null
@@ -12264,9 +12266,14 @@ create table public.properties (
   description_en text
     constraint properties_description_en_length check (char_length(description_en) <= 4000),
 
-  price private.kwd,
+  -- The checks of private.kwd, spelt out: a domain refuses a value before a trigger can say why.
+  price numeric constraint properties_price_is_in_dinars_with_three_decimals
+    check (price between 0 and 99999999999.999 and price = round(price, 3)),
   is_negotiable boolean not null default false,
-  property_income private.kwd,
+  property_income numeric constraint properties_income_is_in_dinars_with_three_decimals
+    check (
+      property_income between 0 and 99999999999.999 and property_income = round(property_income, 3)
+    ),
   request_year smallint,
   required_year smallint,
   wanted_kinds text[] not null default '{}',
@@ -14002,7 +14009,7 @@ comment on function private.require_visible_property is
 
 -- These five are of the SQL standard and without a search_path, as private.may_act
 -- (03_accounts/2_rules_access.sql), so that reads inline them.
-create function private.price_label(type text, price private.kwd, english boolean) returns text
+create function private.price_label(type text, price numeric, english boolean) returns text
   language sql
   stable
   parallel safe
@@ -24675,12 +24682,13 @@ create policy "nobody but functions of their owner" on public.admin_act_kinds us
 create table public.admin_acts (
   id uuid primary key default gen_random_uuid(),
   act text not null references public.admin_act_kinds (act),
+  "by" text,
   target text not null,
-  amount numeric,
+  amount text,
   "to" text,
   value text,
-  until timestamptz,
-  version integer,
+  until text,
+  version text,
   reason text,
   note text,
   state text not null default 'done'
@@ -24695,14 +24703,21 @@ comment on table public.admin_acts is
   'id, state, result, account_id, created_at and done_at empty. What cannot be done is refused with a '
   'sentence, and no row is kept. Stays: it is the record of what was done.';
 comment on column public.admin_acts.act is 'One of admin_act_kinds.';
+comment on column public.admin_acts."by" is
+  'You: your account of admins, as phone, email or id; the audit trail has it as said. Needed where more '
+  'than one administrator''s account is in order. Kept is its id.';
 comment on column public.admin_acts.target is
   'What it is done to, typed as it is known: a phone, email, «KW-102061», INV-2026-000123, licence '
   'number or id. Kept is the id of what was found.';
-comment on column public.admin_acts.amount is 'Of a refund, in dinars; empty is all that is left.';
+comment on column public.admin_acts.amount is
+  'Of a refund, in dinars: 4.500 or ٤٫٥٠٠; empty is all that is left. 1,250 is refused: it is 1250 or '
+  '1.250.';
 comment on column public.admin_acts."to" is 'Of a refund: wallet or source.';
 comment on column public.admin_acts.value is
   'Of set_identifier, the new phone or email. Nothing of it is kept.';
-comment on column public.admin_acts.until is 'Of suspend_account; empty is for good.';
+comment on column public.admin_acts.until is
+  'Of suspend_account: day/month/year, as 31/1/2027, with a time of Kuwait if you like, as 31/1/2027 14:30; '
+  'empty is for good.';
 comment on column public.admin_acts.version is
   'What admin_listings_to_review or admin_identities_to_verify shows: another by then is refused.';
 comment on column public.admin_acts.reason is 'Why, as the person reads it; in the audit trail.';
@@ -24728,6 +24743,9 @@ create table public.audit (
   id bigint generated always as identity primary key,
   at timestamptz not null default clock_timestamp(),
   actor_id uuid,
+  actor_name text,
+  said_id uuid,
+  said_name text,
   actor_role text not null default session_user,
   action text not null,
   target_type text not null,
@@ -24744,6 +24762,11 @@ comment on column public.audit.at is
 -- No foreign keys: an entry outlives what it is about.
 comment on column public.audit.actor_id is
   'The admin''s account; null for a change made in Studio, by SQL or by a job.';
+comment on column public.audit.actor_name is
+  'Its name as it was then: an entry outlives the account.';
+comment on column public.audit.said_id is
+  'Of a row of admin_acts: the admin''s account that it names as whose act it is (by), which nothing proves.';
+comment on column public.audit.said_name is 'Its name as it was then.';
 comment on column public.audit.actor_role is
   'The login at the database: facade is the API and its jobs, others are Studio and SQL.';
 comment on column public.audit.action is 'What was done, such as account.status.';
@@ -24872,51 +24895,6 @@ create policy "nobody but functions of their owner" on public.reports using (fal
 
 -- What a row of admin_acts needs, and what its target means.
 
-create function private.typed(value text) returns text
-  language sql
-  immutable
-  return nullif(btrim(regexp_replace(
-    private.ascii_digits(private.tidy(value, 320, 'value')), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]', '', 'g')),
-    '');
-comment on function private.typed is
-  'What somebody typed or copied, on one line, with ASCII digits and without marks of direction.';
-
-create function private.phone_of(typed text) returns text
-  language sql
-  immutable
-  set search_path = ''
-as $$
-  select '+965' || substring(regexp_replace(typed, '[ ().-]', '', 'g')
-    from '^(?:(?:\+|00)?965)?([569][0-9]{7})$')
-$$;
-comment on function private.phone_of is
-  'A Kuwaiti mobile as accounts have it, however it was typed; null for all else.';
-
-create function private.typed_identifier(typed text) returns text
-  language sql
-  immutable
-  set search_path = ''
-as $$
-  select coalesce(private.phone_of(typed), lower(substring(typed from '^[^@ ]+@[^@ ]+$')))
-$$;
-comment on function private.typed_identifier is
-  'A phone or email as accounts have it, however it was typed; null for all else.';
-
-create function private.phone_forms(phone text) returns text
-  language sql
-  immutable
-  set search_path = ''
-as $$
-  select forms || ' ' || translate(forms, '0123456789', '٠١٢٣٤٥٦٧٨٩')
-  from (
-    select concat_ws(' ', phone, '00' || substr(phone, 2), '+965', local, '+965',
-      left(local, 4), right(local, 4)) as forms
-    from (select substr(phone, 5) as local) as number
-  ) as written
-$$;
-comment on function private.phone_forms is
-  'A phone in the forms in which people type it, to be searched.';
-
 create function private.find_target(kind text, typed text) returns uuid[]
   language plpgsql
   stable
@@ -24969,6 +24947,39 @@ end
 $$;
 comment on function private.find_target is
   'What an act means by its target: all that it fits.';
+
+create function private.said_by(typed text) returns uuid
+  language plpgsql
+  stable
+  security definer -- reads closed tables
+  set search_path = ''
+as $$
+declare
+  admin_ids uuid[];
+begin
+  if typed is null then
+    if (select count(*) from private.admins_in_order()) > 1 then
+      perform private.refuse_by_hand('by is missing: type your phone, email or id, since more than one '
+        'administrator could have done this.');
+    end if;
+    return null;
+  end if;
+  -- One who is locked, too: so a team gets its own people back in.
+  admin_ids := array(
+    select admins.account_id from public.admins
+    where admins.account_id = any (private.find_target('account', typed)));
+  if cardinality(admin_ids) <> 1 then
+    perform private.refuse_by_hand(case admin_ids
+      when '{}' then format(
+        'by is you, an account of admins, as phone, email or id: "%s" is none.', typed)
+      else format('by fits more than one account of admins: type your id, %s.',
+        array_to_string(admin_ids, ' or ')) end);
+  end if;
+  return admin_ids[1];
+end
+$$;
+comment on function private.said_by is
+  'The admin whose act a row is said to be; null where nobody is named and one alone could be.';
 
 create function private.check_act(act public.admin_acts, kind public.admin_act_kinds) returns void
   language plpgsql
@@ -25102,18 +25113,31 @@ comment on function private.lock_admins_with is
   'Locks the admins before one of them is locked or deleted, in the order of '
   '03_accounts/2_rules_locks.sql.';
 
+create function private.admins_in_order() returns setof uuid
+  language plpgsql
+  stable
+  rows 10
+  security definer -- reads closed tables
+  set search_path = ''
+as $$
+begin
+  return query
+  select admins.account_id from public.admins
+  join public.accounts on accounts.id = admins.account_id
+  where private.may_act(accounts) and accounts.delete_at is null;
+end
+$$;
+comment on function private.admins_in_order is
+  'The admins whose accounts are neither locked nor asked to be deleted.';
+
 create function private.require_remaining_admin() returns void
   language plpgsql
-  security definer -- reads closed tables, for whoever removed an admin
+  security definer -- calls what is closed, for whoever removed an admin
   set search_path = ''
 as $$
 begin
   perform private.lock_admins();
-  if not exists (
-    select from public.admins
-    join public.accounts on accounts.id = admins.account_id
-    where private.may_act(accounts) and accounts.delete_at is null
-  ) then
+  if not exists (select from private.admins_in_order()) then
     perform private.refuse(409, 'last_admin', '{}',
       'Nobody else is an admin: add a row to admins for another account first.');
   end if;
@@ -25184,6 +25208,31 @@ comment on function private.refuse_audit_edit is
 create trigger audit_is_only_added_to
   before update or delete or truncate on public.audit
   for each statement execute function private.refuse_audit_edit();
+
+create function private.name_admins() returns trigger
+  language plpgsql
+  security definer -- reads profiles, for whoever causes an entry
+  set search_path = ''
+as $$
+begin
+  new.said_id := nullif(current_setting('audit.said', true), '');
+  new.actor_name := (
+    select individual_profiles.full_name from public.individual_profiles
+    where individual_profiles.account_id = new.actor_id
+  );
+  new.said_name := (
+    select individual_profiles.full_name from public.individual_profiles
+    where individual_profiles.account_id = new.said_id
+  );
+  return new;
+end
+$$;
+comment on function private.name_admins is
+  'An entry has who did it, and of a row of admin_acts who is said to, by the name of the time.';
+
+create trigger audit_names_admins
+  before insert on public.audit
+  for each row execute function private.name_admins();
 
 create function private.audit(
   action text, target_type text, target_id uuid,
@@ -25666,6 +25715,169 @@ create trigger reports_are_decided_once
   for each row when (old.status <> new.status)
   execute function private.on_report_decided();
 
+-- sql/11_admin/2_rules_typed.sql
+
+-- What administrators type in rows of admin_acts. What cannot be read, or can be read in two ways, is refused
+-- with a sentence: no amount and no day is guessed.
+
+create function private.typed(value text) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  plain constant text := nullif(btrim(regexp_replace(
+    private.ascii_digits(private.tidy(value, 320, 'value')), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]',
+    '', 'g')), '');
+begin
+  -- NFKC makes 52 of 5², and 1 of ①: left as it was sent, nothing reads it.
+  return case
+    when plain is null or regexp_replace(plain, '[^0-9]', '', 'g')
+      = regexp_replace(private.ascii_digits(value), '[^0-9]', '', 'g') then plain
+    else value
+  end;
+end
+$$;
+comment on function private.typed is
+  'What somebody typed or copied, on one line, with ASCII digits and without marks of direction; as it was '
+  'sent where other digits would come of that.';
+
+create function private.phone_of(typed text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select '+965' || substring(regexp_replace(typed, '[ ().-]', '', 'g')
+    from '^(?:(?:\+|00)?965)?([569][0-9]{7})$')
+$$;
+comment on function private.phone_of is
+  'A Kuwaiti mobile as accounts have it, however it was typed; null for all else.';
+
+create function private.typed_identifier(typed text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select coalesce(private.phone_of(typed), lower(substring(typed from '^[^@ ]+@[^@ ]+$')))
+$$;
+comment on function private.typed_identifier is
+  'A phone or email as accounts have it, however it was typed; null for all else.';
+
+create function private.phone_forms(phone text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select forms || ' ' || translate(forms, '0123456789', '٠١٢٣٤٥٦٧٨٩')
+  from (
+    select concat_ws(' ', phone, '00' || substr(phone, 2), '+965', local, '+965',
+      left(local, 4), right(local, 4)) as forms
+    from (select substr(phone, 5) as local) as number
+  ) as written
+$$;
+comment on function private.phone_forms is
+  'A phone in the forms in which people type it, to be searched.';
+
+create function private.typed_amount(value text) returns numeric
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  typed constant text := private.typed(value);
+  currency constant text := '(?:kwd|kd|د\.ك\.?|دينار)';
+  figures constant text := translate(
+    regexp_replace(lower(typed), format('^%1$s ?| ?%1$s$', currency), '', 'g'), '،', ',');
+  amount text;
+begin
+  if typed is null then
+    return null;
+  elsif figures ~ '^[0-9]+,[0-9]{3}$' then
+    perform private.refuse_by_hand(format('amount "%s" is %s or %s: type one of these.', left(typed, 40),
+      translate(figures, ',', '')::numeric, translate(figures, ',', '.')));
+  end if;
+  amount := case
+    when figures ~ '^(?:[0-9]+|[1-9][0-9]{0,2}(?:(?:٬[0-9]{3})+|(?:,[0-9]{3})+))?(?:[.٫][0-9]+)?$'
+      and figures ~ '[0-9]'
+      then translate(figures, '٫,٬', '.')
+    when figures ~ '^[0-9]+,[0-9]+$' then translate(figures, ',', '.')
+  end;
+  if amount is null then
+    perform private.refuse_by_hand(format(
+      'amount "%s" is none in dinars: type it as 4.500, ٤٫٥٠٠ or 1250.', left(typed, 40)));
+  elsif amount ~ '[.][0-9]{4}' then
+    perform private.refuse_by_hand(format(
+      'amount "%s" has more than three decimals: nothing is smaller than a fils, 0.001.',
+      left(typed, 40)));
+  elsif amount !~ '^[0-9]{0,11}(?:[.]|$)' then
+    perform private.refuse_by_hand(format('amount "%s" is too much.', left(typed, 40)));
+  end if;
+  return amount::numeric;
+end
+$$;
+comment on function private.typed_amount is
+  'Dinars as they were typed or copied: ٫ is the decimal mark and ٬ groups; a dot is a decimal mark, a comma '
+  'groups where another mark or group follows, and is a decimal mark where it cannot group. 1,250 is '
+  'refused with both readings.';
+
+create function private.typed_day(value text) returns timestamptz
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  typed constant text := private.typed(value);
+  figures constant text := regexp_replace(upper(typed), ' ?([/.-]) ?', '\1', 'g');
+  clock constant text := '(?:[T ]([0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]{1,6})?)?)'
+    ' ?(Z|[+-][0-9]{2}(?::?[0-9]{2})?)?)?$';
+  day_first constant text[] := regexp_match(figures,
+    '^([0-9]{1,2})([/.-])([0-9]{1,2})\2([12][0-9]{3})' || clock);
+  year_first constant text[] := regexp_match(figures,
+    '^([12][0-9]{3})([/.-])([0-9]{1,2})\2([0-9]{1,2})' || clock);
+  day constant text := case
+    when day_first is not null then concat_ws('-', day_first[4], day_first[3], day_first[1])
+    else concat_ws('-', year_first[1], year_first[3], year_first[4]) end;
+  moment constant text := concat_ws(' ', day, coalesce(day_first[5], year_first[5], '00:00'))
+    || coalesce(day_first[6], year_first[6], ' Asia/Kuwait');
+begin
+  if typed is null then
+    return null;
+  -- A day that is none (30/2) is none at a time either.
+  elsif not pg_input_is_valid(day, 'date') or not pg_input_is_valid(moment, 'timestamptz') then
+    perform private.refuse_by_hand(format('until "%s" is no day: type day/month/year, as 31/1/2027, '
+      'and the time in Kuwait where it is not its beginning, as 31/1/2027 14:30.', left(typed, 40)));
+  end if;
+  return moment::timestamptz;
+end
+$$;
+comment on function private.typed_day is
+  'A day as it was typed or copied: day/month/year, or with the year first year/month/day; its beginning in '
+  'Kuwait, or the time that is typed behind it, in Kuwait where it names no other offset.';
+
+create function private.day_text(moment timestamptz) returns text
+  language sql
+  stable
+  return regexp_replace(to_char(day_text.moment at time zone 'Asia/Kuwait', 'YYYY-MM-DD HH24:MI:SS.US'),
+    '(:00)?[.]000000$', '') || '+03';
+comment on function private.day_text is 'A time in Kuwait as admin_acts keeps it, exactly.';
+
+create function private.typed_version(value text) returns integer
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  typed constant text := private.typed(value);
+begin
+  if typed !~ '^[0-9]{1,9}$' then
+    perform private.refuse_by_hand(format(
+      'version "%s" is no whole number: type the one that the view shows.', left(typed, 40)));
+  end if;
+  return typed::integer;
+end
+$$;
+comment on function private.typed_version is 'The number of a version as it was typed.';
+
 -- sql/11_admin/3_records.sql
 
 -- Users, entries of the audit trail and reports as admins see them; a report as its reporter does.
@@ -25734,7 +25946,11 @@ begin
       'at', audit.at,
       'actor', case when audit.actor_id is not null then json_build_object(
         'id', audit.actor_id,
-        'fullName', individual_profiles.full_name
+        'fullName', audit.actor_name
+      ) end,
+      'said', case when audit.said_id is not null then json_build_object(
+        'id', audit.said_id,
+        'fullName', audit.said_name
       ) end,
       'actorRole', audit.actor_role,
       'action', audit.action,
@@ -25746,7 +25962,6 @@ begin
     )
   from unnest(entry_ids) with ordinality as requested (id, ordinal)
   join public.audit on audit.id = requested.id
-  left join public.individual_profiles on individual_profiles.account_id = audit.actor_id
   order by requested.ordinal;
 end
 $$;
@@ -26536,8 +26751,8 @@ grant execute on function private.list_users, private.get_user to authenticated;
 -- sql/11_admin/5_writes_acts.sql
 
 -- An act is carried out by the insert of its row, in its transaction, by the functions that the
--- routes call, or the insert is refused with a sentence. Auth and the database know no actor then:
--- the audit trail has the row's id beside the login, as for every change by hand.
+-- routes call, or the insert is refused with a sentence. Auth and the database know no actor then: beside
+-- the login, as for every change by hand, the audit trail has the row's id and whose act the row says it is.
 
 create function private.act_on_account(act public.admin_acts, account_id uuid) returns text
   language plpgsql
@@ -26561,7 +26776,7 @@ begin
   end if;
   perform private.decide_account(null, account_id, case act.act
     when 'suspend_account' then 'suspended' when 'ban_account' then 'banned' else 'active' end,
-    act.reason, act.until);
+    act.reason, act.until::timestamptz);
   return (
     select concat('The account is ', accounts.status,
       ' until ' || to_char(accounts.suspended_until at time zone 'Asia/Kuwait',
@@ -26596,7 +26811,7 @@ begin
       else format('Neither it, which is %s, nor a change of it waits for a decision.',
         property.status) end);
   end if;
-  perform private.moderate_property(property, decision, act.reason, act.version);
+  perform private.moderate_property(property, decision, act.reason, act.version::integer);
   return (
     select concat('The listing KW-', properties.ref_no, ' is ', properties.status,
       case when of_changes then case decision
@@ -26618,7 +26833,7 @@ declare
   papers constant integer := cardinality(document_ids);
   decides constant boolean := act.act in ('verify_identity', 'reject_identity');
 begin
-  if decides and papers <> coalesce(act.version, 0) then
+  if decides and papers <> coalesce(act.version::integer, 0) then
     perform private.refuse_by_hand(case papers
       when 0 then 'It has no papers now: leave version empty.'
       else format('It has %s papers: look at them (admin_documents), and give their number as '
@@ -26683,7 +26898,7 @@ begin
         case act.act when 'pay_out' then 'paid_out' else 'written_off' end, act.reason,
         act.note) ->> 'status', '_', ' '));
     else -- a refund: of an invoice, or of a payment that came after it was paid
-      perform private.make_refund(null, act.id, invoices.id, act.amount, act."to",
+      perform private.make_refund(null, act.id, invoices.id, act.amount::numeric, act."to",
         act.reason, nullif(target_id, invoices.id), true)
       from public.invoices
       where invoices.id = coalesce(
@@ -26778,10 +26993,14 @@ declare
   said text;
   detail text;
 begin
-  new.act := private.typed(new.act);
+  new.act := lower(private.typed(new.act));
+  new."by" := private.typed(new."by");
   new.target := private.typed(new.target);
   new."to" := lower(private.typed(new."to"));
   new.value := private.typed(new.value);
+  new.amount := round(private.typed_amount(new.amount), 3);
+  new.until := private.day_text(private.typed_day(new.until));
+  new.version := private.typed_version(new.version);
   new.reason := private.tidy(new.reason, 500, 'reason');
   new.note := nullif(btrim(new.note), '');
   select * into kind from public.admin_act_kinds where admin_act_kinds.act = new.act;
@@ -26792,6 +27011,7 @@ begin
     ) || '.');
   end if;
   perform private.check_act(new, kind);
+  new."by" := private.said_by(new."by");
   fits := private.find_target(kind.target, new.target);
   if cardinality(fits) <> 1 then
     perform private.refuse_by_hand(case fits
@@ -26807,8 +27027,10 @@ begin
   new.created_at := clock_timestamp();
   new.account_id := private.account_of_target(kind.target, fits[1]);
   perform set_config('audit.act', new.id::text, true);
+  perform set_config('audit.said', coalesce(new."by", ''), true);
   new.result := private.do_act_again(new, kind.target, fits[1]);
   perform set_config('audit.act', '', true);
+  perform set_config('audit.said', '', true);
   new.value := null; -- a phone or email is kept with its account alone
   new.state := case when exists (
     select from public.refunds where refunds.id = new.id and refunds.state = 'requested'
@@ -27932,7 +28154,8 @@ create view public.admin_audit with (security_invoker = true) as
   select
     audit.id,
     audit.at,
-    coalesce(individual_profiles.full_name, audit.actor_id::text, audit.actor_role) as actor,
+    coalesce(audit.actor_name, audit.actor_id::text, audit.actor_role) as actor,
+    coalesce(audit.said_name, audit.said_id::text) as said,
     audit.action,
     audit.target_type,
     audit.target_id,
@@ -27940,9 +28163,10 @@ create view public.admin_audit with (security_invoker = true) as
     audit.before,
     audit.after
   from public.audit
-  left join public.individual_profiles on individual_profiles.account_id = audit.actor_id
   order by audit.id desc;
-comment on view public.admin_audit is 'What admins did, newest first. Nobody can change it.';
+comment on view public.admin_audit is
+  'What admins did, newest first. Nobody can change it. actor is who signed in, or the login at the '
+  'database; said is whom a row of admin_acts named as by.';
 
 revoke all on
   public.admin_users, public.admin_properties, public.admin_identities_to_verify,
@@ -32741,7 +32965,8 @@ from (values
   ('delete_account', 'account', 'reason', '',
     'as target a phone, email or id, and reason', 'nothing: what was personal is gone at once'),
   ('suspend_account', 'account', 'reason', 'until,note',
-    'as target a phone, email or id, and reason; until, or empty for good', 'activate_account'),
+    'as target a phone, email or id, and reason; until (31/1/2027), or empty for good',
+    'activate_account'),
   ('ban_account', 'account', 'reason', 'note',
     'as target a phone, email or id, and reason', 'activate_account'),
   ('activate_account', 'account', 'reason', 'note',

@@ -1,0 +1,160 @@
+-- What administrators type in rows of admin_acts. What cannot be read, or can be read in two ways, is refused
+-- with a sentence: no amount and no day is guessed.
+
+create function private.typed(value text) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  plain constant text := nullif(btrim(regexp_replace(
+    private.ascii_digits(private.tidy(value, 320, 'value')), '[\u200E\u200F\u202A-\u202E\u2066-\u2069]',
+    '', 'g')), '');
+begin
+  -- NFKC makes 52 of 5², and 1 of ①: left as it was sent, nothing reads it.
+  return case
+    when plain is null or regexp_replace(plain, '[^0-9]', '', 'g')
+      = regexp_replace(private.ascii_digits(value), '[^0-9]', '', 'g') then plain
+    else value
+  end;
+end
+$$;
+comment on function private.typed is
+  'What somebody typed or copied, on one line, with ASCII digits and without marks of direction; as it was '
+  'sent where other digits would come of that.';
+
+create function private.phone_of(typed text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select '+965' || substring(regexp_replace(typed, '[ ().-]', '', 'g')
+    from '^(?:(?:\+|00)?965)?([569][0-9]{7})$')
+$$;
+comment on function private.phone_of is
+  'A Kuwaiti mobile as accounts have it, however it was typed; null for all else.';
+
+create function private.typed_identifier(typed text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select coalesce(private.phone_of(typed), lower(substring(typed from '^[^@ ]+@[^@ ]+$')))
+$$;
+comment on function private.typed_identifier is
+  'A phone or email as accounts have it, however it was typed; null for all else.';
+
+create function private.phone_forms(phone text) returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select forms || ' ' || translate(forms, '0123456789', '٠١٢٣٤٥٦٧٨٩')
+  from (
+    select concat_ws(' ', phone, '00' || substr(phone, 2), '+965', local, '+965',
+      left(local, 4), right(local, 4)) as forms
+    from (select substr(phone, 5) as local) as number
+  ) as written
+$$;
+comment on function private.phone_forms is
+  'A phone in the forms in which people type it, to be searched.';
+
+create function private.typed_amount(value text) returns numeric
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  typed constant text := private.typed(value);
+  currency constant text := '(?:kwd|kd|د\.ك\.?|دينار)';
+  figures constant text := translate(
+    regexp_replace(lower(typed), format('^%1$s ?| ?%1$s$', currency), '', 'g'), '،', ',');
+  amount text;
+begin
+  if typed is null then
+    return null;
+  elsif figures ~ '^[0-9]+,[0-9]{3}$' then
+    perform private.refuse_by_hand(format('amount "%s" is %s or %s: type one of these.', left(typed, 40),
+      translate(figures, ',', '')::numeric, translate(figures, ',', '.')));
+  end if;
+  amount := case
+    when figures ~ '^(?:[0-9]+|[1-9][0-9]{0,2}(?:(?:٬[0-9]{3})+|(?:,[0-9]{3})+))?(?:[.٫][0-9]+)?$'
+      and figures ~ '[0-9]'
+      then translate(figures, '٫,٬', '.')
+    when figures ~ '^[0-9]+,[0-9]+$' then translate(figures, ',', '.')
+  end;
+  if amount is null then
+    perform private.refuse_by_hand(format(
+      'amount "%s" is none in dinars: type it as 4.500, ٤٫٥٠٠ or 1250.', left(typed, 40)));
+  elsif amount ~ '[.][0-9]{4}' then
+    perform private.refuse_by_hand(format(
+      'amount "%s" has more than three decimals: nothing is smaller than a fils, 0.001.',
+      left(typed, 40)));
+  elsif amount !~ '^[0-9]{0,11}(?:[.]|$)' then
+    perform private.refuse_by_hand(format('amount "%s" is too much.', left(typed, 40)));
+  end if;
+  return amount::numeric;
+end
+$$;
+comment on function private.typed_amount is
+  'Dinars as they were typed or copied: ٫ is the decimal mark and ٬ groups; a dot is a decimal mark, a comma '
+  'groups where another mark or group follows, and is a decimal mark where it cannot group. 1,250 is '
+  'refused with both readings.';
+
+create function private.typed_day(value text) returns timestamptz
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  typed constant text := private.typed(value);
+  figures constant text := regexp_replace(upper(typed), ' ?([/.-]) ?', '\1', 'g');
+  clock constant text := '(?:[T ]([0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]{1,6})?)?)'
+    ' ?(Z|[+-][0-9]{2}(?::?[0-9]{2})?)?)?$';
+  day_first constant text[] := regexp_match(figures,
+    '^([0-9]{1,2})([/.-])([0-9]{1,2})\2([12][0-9]{3})' || clock);
+  year_first constant text[] := regexp_match(figures,
+    '^([12][0-9]{3})([/.-])([0-9]{1,2})\2([0-9]{1,2})' || clock);
+  day constant text := case
+    when day_first is not null then concat_ws('-', day_first[4], day_first[3], day_first[1])
+    else concat_ws('-', year_first[1], year_first[3], year_first[4]) end;
+  moment constant text := concat_ws(' ', day, coalesce(day_first[5], year_first[5], '00:00'))
+    || coalesce(day_first[6], year_first[6], ' Asia/Kuwait');
+begin
+  if typed is null then
+    return null;
+  -- A day that is none (30/2) is none at a time either.
+  elsif not pg_input_is_valid(day, 'date') or not pg_input_is_valid(moment, 'timestamptz') then
+    perform private.refuse_by_hand(format('until "%s" is no day: type day/month/year, as 31/1/2027, '
+      'and the time in Kuwait where it is not its beginning, as 31/1/2027 14:30.', left(typed, 40)));
+  end if;
+  return moment::timestamptz;
+end
+$$;
+comment on function private.typed_day is
+  'A day as it was typed or copied: day/month/year, or with the year first year/month/day; its beginning in '
+  'Kuwait, or the time that is typed behind it, in Kuwait where it names no other offset.';
+
+create function private.day_text(moment timestamptz) returns text
+  language sql
+  stable
+  return regexp_replace(to_char(day_text.moment at time zone 'Asia/Kuwait', 'YYYY-MM-DD HH24:MI:SS.US'),
+    '(:00)?[.]000000$', '') || '+03';
+comment on function private.day_text is 'A time in Kuwait as admin_acts keeps it, exactly.';
+
+create function private.typed_version(value text) returns integer
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  typed constant text := private.typed(value);
+begin
+  if typed !~ '^[0-9]{1,9}$' then
+    perform private.refuse_by_hand(format(
+      'version "%s" is no whole number: type the one that the view shows.', left(typed, 40)));
+  end if;
+  return typed::integer;
+end
+$$;
+comment on function private.typed_version is 'The number of a version as it was typed.';
