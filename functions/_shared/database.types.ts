@@ -1366,14 +1366,14 @@ isOneToOne: true
                   ]
                 },"refunds": {
                   Row: {
-                    "admin_id": string | null,"amount": number,"asked": boolean,"created_at": string,"destination": string,"id": string,"invoice_id": string,"looked_up_at": string | null,"payment_id": string | null,"provider_ref": string | null,"reason": string,"sent_at": string | null,"settled_at": string | null,"state": string
+                    "admin_id": string | null,"amount": number,"asked": boolean,"created_at": string,"declined_at": string | null,"destination": string,"id": string,"invoice_id": string,"looked_up_at": string | null,"payment_id": string | null,"provider_ref": string | null,"reason": string,"sent_at": string | null,"settled_at": string | null,"state": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "admin_id"?: string | null,"amount": number,"asked"?: boolean,"created_at"?: string,"destination": string,"id"?: string,"invoice_id": string,"looked_up_at"?: string | null,"payment_id"?: string | null,"provider_ref"?: string | null,"reason": string,"sent_at"?: string | null,"settled_at"?: string | null,"state"?: string
+                    "admin_id"?: string | null,"amount": number,"asked"?: boolean,"created_at"?: string,"declined_at"?: string | null,"destination": string,"id"?: string,"invoice_id": string,"looked_up_at"?: string | null,"payment_id"?: string | null,"provider_ref"?: string | null,"reason": string,"sent_at"?: string | null,"settled_at"?: string | null,"state"?: string
                   }
                   Update: {
-                    "admin_id"?: string | null,"amount"?: number,"asked"?: boolean,"created_at"?: string,"destination"?: string,"id"?: string,"invoice_id"?: string,"looked_up_at"?: string | null,"payment_id"?: string | null,"provider_ref"?: string | null,"reason"?: string,"sent_at"?: string | null,"settled_at"?: string | null,"state"?: string
+                    "admin_id"?: string | null,"amount"?: number,"asked"?: boolean,"created_at"?: string,"declined_at"?: string | null,"destination"?: string,"id"?: string,"invoice_id"?: string,"looked_up_at"?: string | null,"payment_id"?: string | null,"provider_ref"?: string | null,"reason"?: string,"sent_at"?: string | null,"settled_at"?: string | null,"state"?: string
                   }
                   Relationships: [
                     {

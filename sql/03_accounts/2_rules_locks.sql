@@ -15,7 +15,7 @@
 --   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, a
 --                                            favorite, a device, conversations opened, blocks, who
 --                                            registers at an address
---   4. invoices, payments, refunds, wallets
+--   4. invoices, payments, refunds, wallet_payouts, wallets
 --   5. reports
 --   6. conversations, then their participants and messages
 --   7. properties, then property_counters

@@ -128,6 +128,7 @@ create table public.refunds (
   provider_ref text,
   created_at timestamptz not null default now(),
   sent_at timestamptz,
+  declined_at timestamptz,
   looked_up_at timestamptz,
   settled_at timestamptz,
   constraint refunds_provider_ref_key unique (payment_id, provider_ref),
@@ -150,6 +151,9 @@ comment on column public.refunds.provider_ref is 'The provider''s id of the refu
 comment on column public.refunds.sent_at is
   'When the provider was first asked for it. Its answer may have been lost: what it says to a '
   'repetition is no word about the first request.';
+comment on column public.refunds.declined_at is
+  'When the provider first said no to a repetition: where it has reported nothing after a day, there is '
+  'no refund.';
 comment on column public.refunds.looked_up_at is 'When the provider was last asked about it.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
 create index refunds_payment_idx on public.refunds (payment_id);
@@ -161,6 +165,23 @@ alter table public.refunds enable row level security;
 revoke all on public.refunds from anon, authenticated, service_role;
 grant select on public.refunds to service_role;
 create policy "nobody but functions of their owner" on public.refunds using (false);
+
+create table private.unmatched_refunds (
+  provider text not null,
+  refund_ref text not null,
+  charge_ref text,
+  answer jsonb not null,
+  reported_at timestamptz not null default clock_timestamp(),
+  primary key (provider, refund_ref)
+);
+comment on table private.unmatched_refunds is
+  'Refunds that a provider has made and that are not booked: there is no room for them, or no payment. '
+  'Cleaned by private.on_refund_state.';
+comment on column private.unmatched_refunds.answer is
+  'What the provider answered when asked, by which it is booked once there is room.';
+create index unmatched_refunds_charge_idx on private.unmatched_refunds (provider, charge_ref);
+alter table private.unmatched_refunds enable row level security;
+create policy "nobody but functions of their owner" on private.unmatched_refunds using (false);
 
 create table private.sandbox_charges (
   id text primary key default 'sbx_' || replace(gen_random_uuid()::text, '-', ''),

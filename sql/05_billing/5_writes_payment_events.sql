@@ -30,7 +30,8 @@ begin
         captured_at = now(), provider_ref = coalesce(payments.provider_ref, answer ->> 'ref'),
         provider_payment_id = answer ->> 'paymentId',
         details = coalesce(answer -> 'details', '{}')
-    where payments.id = payment.id;
+    where payments.id = payment.id
+    returning * into payment;
   exception
     when unique_violation then -- the money of another charge, which paid its own invoice
       perform private.raise_alarm('payment_mismatch', payment.id::text,
@@ -44,6 +45,7 @@ begin
       'payment', 'charge', payment.id, invoice.id);
     perform private.raise_alarm('paid_twice', payment.id::text,
       jsonb_build_object('invoice', invoice.number, 'amount', payment.amount));
+    perform private.book_unmatched_refunds(payment);
     return 'surplus';
   end if;
 
@@ -65,12 +67,14 @@ begin
     perform private.raise_alarm('paid_but_not_given', invoice.id::text,
       jsonb_build_object('invoice', invoice.number, 'state', invoice.state));
   end if;
+  perform private.book_unmatched_refunds(payment);
   return 'paid';
 end
 $$;
 comment on function private.settle_payment is
   'The money of a charge was taken: the invoice is paid and delivered, or the amount goes to the '
-  'wallet where it can no longer be delivered. Once, however often it is reported.';
+  'wallet where it can no longer be delivered. Once, however often it is reported. What was paid back of it '
+  'before this was known is booked after it.';
 
 create function private.find_payment(provider text, answer jsonb) returns public.payments
   language plpgsql

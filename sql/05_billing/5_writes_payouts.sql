@@ -113,6 +113,20 @@ $$;
 comment on function private.end_payout is
   'Money of a deleted account is where it belongs: whose it was is forgotten.';
 
+create function private.lock_payouts(account_id uuid) returns void
+  language plpgsql
+  security definer -- locks what is owed to people who are gone
+  set search_path = ''
+as $$
+begin
+  perform from public.wallet_payouts where wallet_payouts.account_id = lock_payouts.account_id
+  order by wallet_payouts.id for no key update;
+end
+$$;
+comment on function private.lock_payouts is
+  'Locks all that is owed to a deleted account: what a provider says of one payment may change what belongs '
+  'to another.';
+
 create function private.return_payouts(payment public.payments, identity_id uuid, amount numeric)
   returns void
   language plpgsql
@@ -120,20 +134,22 @@ create function private.return_payouts(payment public.payments, identity_id uuid
   set search_path = ''
 as $$
 declare
+  owner_id constant uuid := (
+    select identities.account_id from public.identities
+    where identities.id = return_payouts.identity_id
+  );
   payout public.wallet_payouts;
   part numeric;
   left_over numeric := amount;
 begin
+  perform private.lock_payouts(owner_id);
   for payout in
     select wallet_payouts.* from public.wallet_payouts
     left join public.refunds on refunds.id = wallet_payouts.id
-    where wallet_payouts.state = 'open' and wallet_payouts.account_id = (
-      select identities.account_id from public.identities
-      where identities.id = return_payouts.identity_id
-    )
+    where wallet_payouts.state = 'open'
+      and wallet_payouts.account_id = owner_id
     order by refunds.payment_id is not distinct from payment.id desc, wallet_payouts.created_at,
       wallet_payouts.id
-    for no key update of wallet_payouts
   loop
     exit when left_over = 0;
     part := least(payout.amount, left_over);

@@ -1,4 +1,5 @@
--- What became of a refund at the provider, and what follows from it.
+-- What became of a refund at the provider, and what follows from it. How one is asked for, and what is
+-- answered to that: 5_writes_refund_requests.sql.
 
 create function private.reject_refund(refund_id uuid) returns void
   language plpgsql
@@ -17,6 +18,7 @@ begin
     return;
   end if;
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
+  perform private.lock_payouts(invoice.account_id);
   select * into payment from public.payments where payments.id = refund.payment_id;
   -- Of a deleted account: an admin pays it out.
   update public.wallet_payouts set state = 'open' where wallet_payouts.id = refund.id;
@@ -33,6 +35,21 @@ $$;
 comment on function private.reject_refund is
   'The provider rejected a refund: what was held is released, or waits for an admin where the account is '
   'deleted, and an alarm is raised.';
+
+create function private.note_unmatched_refund(answer jsonb) returns void
+  language plpgsql
+  security definer -- writes a closed table, for functions that asked the provider
+  set search_path = ''
+as $$
+begin
+  insert into private.unmatched_refunds (provider, refund_ref, charge_ref, answer)
+  values (answer ->> 'provider', answer ->> 'refundRef', answer ->> 'chargeRef', answer)
+  on conflict do nothing;
+  perform private.raise_alarm('refund_unmatched', answer ->> 'refundRef', answer);
+end
+$$;
+comment on function private.note_unmatched_refund is
+  'Notes a refund that the provider has made and that cannot be booked yet, and raises an alarm.';
 
 create function private.record_refund(payment public.payments, answer jsonb) returns uuid
   language plpgsql
@@ -69,7 +86,7 @@ begin
   room := case when payment.state = 'surplus' then private.surplus_room(payment)
     else private.refund_room(invoice) end;
   if payment.captured_at is null or not amount between 0.001 and room then
-    perform private.raise_alarm('refund_unmatched', answer ->> 'refundRef', answer);
+    perform private.note_unmatched_refund(answer);
     return 'unmatched';
   end if;
   refund_id := coalesce(refund_id, private.record_refund(payment, answer));
@@ -130,18 +147,17 @@ comment on function private.take_refund_word is
 
 create function private.book_unmatched_refunds(payment public.payments) returns void
   language plpgsql
-  security definer -- reads and settles alarms, for whoever has made room
+  security definer -- reads a closed table, for whoever has made room
   set search_path = ''
 as $$
 declare
   answer jsonb;
 begin
   for answer in
-    select alarms.details from private.alarms
-    where alarms.kind = 'refund_unmatched' and alarms.settled_at is null
-      and alarms.details ->> 'provider' = payment.provider
-      and alarms.details ->> 'chargeRef' = payment.provider_ref
-    order by alarms.raised_at
+    select unmatched_refunds.answer from private.unmatched_refunds
+    where unmatched_refunds.provider = payment.provider
+      and unmatched_refunds.charge_ref = payment.provider_ref
+    order by unmatched_refunds.reported_at
   loop
     perform private.apply_refund_answer(answer);
   end loop;
@@ -195,7 +211,7 @@ begin
   where payments.provider = answer ->> 'provider'
     and payments.provider_ref = answer ->> 'chargeRef';
   if payment.id is null then
-    perform private.raise_alarm('refund_unmatched', answer ->> 'refundRef', answer);
+    perform private.note_unmatched_refund(answer);
     return 'unmatched';
   end if;
   perform private.lock_invoice(payment.invoice_id);
@@ -260,139 +276,6 @@ $$;
 comment on function private.receive_refund is
   'Takes in what became of a refund, as the provider answered when asked for it and its charge.';
 
-create function private.refund_answered(
-  refund_id uuid, provider_ref text, status text
-) returns json
-  language plpgsql
-  security definer -- writes what the provider answered to our request
-  set search_path = ''
-as $$
-declare
-  refund public.refunds;
-  payment public.payments;
-begin
-  perform private.lock_invoice(refunds.invoice_id) from public.refunds
-  where refunds.id = refund_answered.refund_id;
-  select * into refund from public.refunds where refunds.id = refund_answered.refund_id;
-  select * into payment from public.payments where payments.id = refund.payment_id;
-  if refund.provider_ref is null and exists (
-    select from public.refunds as known
-    where known.payment_id = refund.payment_id
-      and known.provider_ref = refund_answered.provider_ref
-  ) then
-    -- That refund was reported before and is booked: this request is released.
-    perform private.raise_alarm('refund_mismatch', refund_id::text,
-      jsonb_build_object('refundRef', provider_ref, 'status', status));
-    perform private.reject_refund(refund_id);
-    return private.refund_answer(refund_id);
-  end if;
-  update public.refunds
-  set provider_ref = coalesce(refunds.provider_ref, refund_answered.provider_ref),
-      looked_up_at = now()
-  where refunds.id = refund_answered.refund_id;
-  perform private.take_refund_word(refund, payment, jsonb_build_object(
-    'refundRef', coalesce(provider_ref, refund_id::text), 'chargeRef', payment.provider_ref,
-    'provider', payment.provider, 'status', status, 'amount', refund.amount,
-    'currency', payment.currency, 'reference', refund_id));
-  return private.refund_answer(refund_id);
-end
-$$;
-comment on function private.refund_answered is
-  'What the provider answered when a refund was requested.';
-
-create function private.refund_repeats_for() returns interval
-  language sql
-  immutable
-  return interval '23 hours';
-comment on function private.refund_repeats_for is
-  'For how long a request for a refund may be repeated: Tap knows a reference again for 24 hours, and by '
-  'then has reported what it did.';
-
-create function private.begin_refund(refund_id uuid) returns json
-  language plpgsql
-  security definer -- writes a refund that is about to be asked for
-  set search_path = ''
-as $$
-declare
-  is_first boolean;
-begin
-  update public.refunds set sent_at = clock_timestamp()
-  where refunds.id = begin_refund.refund_id and refunds.sent_at is null
-    and refunds.state = 'requested' and refunds.provider_ref is null;
-  is_first := found;
-  return (
-    select private.refund_order(refunds.id)::jsonb || jsonb_build_object(
-      'repeated', not is_first,
-      'tooLate', refunds.sent_at < now() - private.refund_repeats_for())
-    from public.refunds where refunds.id = begin_refund.refund_id
-  );
-end
-$$;
-comment on function private.begin_refund is
-  'What a provider needs to make a refund, whether it was asked for that before, and so long ago that it '
-  'would take it for another one; null where it is requested no more. First, in a transaction of its '
-  'own: the answer may get lost.';
-
-create function private.refund_declined(refund_id uuid, repeated boolean, listed boolean)
-  returns json
-  language plpgsql
-  security definer -- writes what the provider answered to our request
-  set search_path = ''
-as $$
-declare
-  refund public.refunds;
-begin
-  perform private.lock_invoice(refunds.invoice_id) from public.refunds
-  where refunds.id = refund_declined.refund_id;
-  select * into refund from public.refunds
-  where refunds.id = refund_declined.refund_id and refunds.state = 'requested'
-    and refunds.provider_ref is null;
-  if not repeated or listed then
-    perform private.reject_refund(refund.id);
-  elsif refund.id is not null then
-    -- It may say no because it has done it: there is nothing left to refund.
-    perform private.raise_alarm('refund_unclear', refund.id::text,
-      jsonb_build_object('amount', refund.amount, 'since', refund.sent_at));
-  end if;
-  return private.refund_answer(refund_id);
-end
-$$;
-comment on function private.refund_declined is
-  'The provider says no to a request for a refund. To a first one, or where the list of its refunds was '
-  'read and has none, there is none; no to a repetition is no word about the first: that stays requested, '
-  'with an alarm, for a day.';
-
-create function private.give_up_refund(refund_id uuid) returns json
-  language plpgsql
-  security definer -- writes what the provider never answered
-  set search_path = ''
-as $$
-declare
-  refund public.refunds;
-begin
-  perform private.lock_invoice(refunds.invoice_id) from public.refunds
-  where refunds.id = give_up_refund.refund_id;
-  select * into refund from public.refunds
-  where refunds.id = give_up_refund.refund_id and refunds.state = 'requested'
-    and refunds.provider_ref is null
-    and refunds.sent_at < now() - private.refund_repeats_for();
-  if exists (
-    select from private.alarms
-    where alarms.kind = 'refund_unclear' and alarms.subject_id = refund.id::text
-      and alarms.settled_at is null
-  ) then
-    perform private.reject_refund(refund.id);
-  elsif refund.id is not null then
-    perform private.raise_alarm('refund_unanswered', refund.id::text,
-      jsonb_build_object('amount', refund.amount, 'since', refund.sent_at));
-  end if;
-  return private.refund_answer(refund_id);
-end
-$$;
-comment on function private.give_up_refund is
-  'A refund that cannot be asked for any more: one that the provider said no to when it was asked again, '
-  'and has not reported in a day, there is none of; one that it never answered stays, with an alarm.';
-
 create function private.on_refund_state() returns trigger
   language plpgsql
   security definer -- settles alarms, for whoever takes in the word of a provider
@@ -403,21 +286,25 @@ begin
   where alarms.subject_id = new.id::text and alarms.settled_at is null
     and (alarms.kind in ('refund_unclear', 'refund_unanswered', 'refund_under_way')
       or alarms.kind = 'refund_rejected' and new.state = 'settled');
-  update private.alarms set settled_at = now(), settled_note = 'booked'
-  where alarms.kind = 'refund_unmatched' and alarms.subject_id = new.provider_ref
-    and alarms.settled_at is null and new.state = 'settled';
+  if new.state = 'settled' then
+    delete from private.unmatched_refunds
+    where unmatched_refunds.refund_ref = new.provider_ref and unmatched_refunds.provider = (
+      select payments.provider from public.payments where payments.id = new.payment_id
+    );
+    update private.alarms set settled_at = now(), settled_note = 'booked'
+    where alarms.kind = 'refund_unmatched' and alarms.subject_id = new.provider_ref
+      and alarms.settled_at is null;
+  end if;
   return null;
 end
 $$;
 comment on function private.on_refund_state is
-  'Once it is known what became of a refund, the alarms that asked that are settled.';
+  'Once it is known what became of a refund, the alarms that asked that are settled, and it is no longer '
+  'unmatched.';
 
 create trigger refunds_settle_their_alarms
   after update of state on public.refunds
   for each row when (old.state <> new.state)
   execute function private.on_refund_state();
 
-grant execute on function
-  private.receive_refund, private.refund_answered, private.begin_refund, private.refund_declined,
-  private.give_up_refund
-  to backend;
+grant execute on function private.receive_refund to backend;

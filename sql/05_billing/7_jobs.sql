@@ -305,13 +305,15 @@ as $$
 declare
   payout public.wallet_payouts;
 begin
-  update public.wallet_payouts set name = null, phone = null, email = null
+  select * into payout from public.wallet_payouts
   where wallet_payouts.id = payout_id and wallet_payouts.decided_at is null
     and num_nonnulls(wallet_payouts.name, wallet_payouts.phone, wallet_payouts.email) > 0
-  returning * into payout;
+  for no key update skip locked;
   if payout.id is null then
     return false;
   end if;
+  update public.wallet_payouts set name = null, phone = null, email = null
+  where wallet_payouts.id = payout.id;
   perform private.raise_alarm('payout_undecided', payout.id::text,
     jsonb_build_object('amount', payout.amount, 'since', payout.created_at));
   return true;

@@ -54,16 +54,28 @@ declare
   owed text[];
   due timestamptz;
   money text;
+  is_told boolean;
 begin
   select accounts.delete_at, accounts.money_at_deletion into due, money from public.accounts
   where accounts.id = tell_of_stopped_deletion.account_id
-  for share skip locked;
+  for no key update skip locked;
   owed := private.obligations(account_id, money);
   if due is null or owed = '{}' then
     return false;
   end if;
+  -- Settled by hand and still stopped, or told by another run at this moment: the owner knows.
+  is_told := exists (
+    select from private.alarms
+    where alarms.kind = 'deletion_stopped'
+      and alarms.subject_id = tell_of_stopped_deletion.account_id::text
+      and alarms.raised_at >= due
+      and alarms.settled_note is distinct from 'nothing stops it any more'
+  );
   perform private.raise_alarm('deletion_stopped', account_id::text,
     jsonb_build_object('obligations', owed, 'deleteAt', due));
+  if is_told then
+    return true;
+  end if;
   perform private.notify(account_id, null, 'system', null, jsonb_build_object('at', now(),
     'titleAr', 'لم يُحذف حسابك',
     'bodyAr', case when 'money' = any (owed)

@@ -3401,7 +3401,7 @@ create trigger individual_profiles_show_their_name
 --   3. advisory locks                        admins, licence, topup, subscribe, plan, quota, a
 --                                            favorite, a device, conversations opened, blocks, who
 --                                            registers at an address
---   4. invoices, payments, refunds, wallets
+--   4. invoices, payments, refunds, wallet_payouts, wallets
 --   5. reports
 --   6. conversations, then their participants and messages
 --   7. properties, then property_counters
@@ -8557,6 +8557,7 @@ create table public.refunds (
   provider_ref text,
   created_at timestamptz not null default now(),
   sent_at timestamptz,
+  declined_at timestamptz,
   looked_up_at timestamptz,
   settled_at timestamptz,
   constraint refunds_provider_ref_key unique (payment_id, provider_ref),
@@ -8579,6 +8580,9 @@ comment on column public.refunds.provider_ref is 'The provider''s id of the refu
 comment on column public.refunds.sent_at is
   'When the provider was first asked for it. Its answer may have been lost: what it says to a '
   'repetition is no word about the first request.';
+comment on column public.refunds.declined_at is
+  'When the provider first said no to a repetition: where it has reported nothing after a day, there is '
+  'no refund.';
 comment on column public.refunds.looked_up_at is 'When the provider was last asked about it.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
 create index refunds_payment_idx on public.refunds (payment_id);
@@ -8590,6 +8594,23 @@ alter table public.refunds enable row level security;
 revoke all on public.refunds from anon, authenticated, service_role;
 grant select on public.refunds to service_role;
 create policy "nobody but functions of their owner" on public.refunds using (false);
+
+create table private.unmatched_refunds (
+  provider text not null,
+  refund_ref text not null,
+  charge_ref text,
+  answer jsonb not null,
+  reported_at timestamptz not null default clock_timestamp(),
+  primary key (provider, refund_ref)
+);
+comment on table private.unmatched_refunds is
+  'Refunds that a provider has made and that are not booked: there is no room for them, or no payment. '
+  'Cleaned by private.on_refund_state.';
+comment on column private.unmatched_refunds.answer is
+  'What the provider answered when asked, by which it is booked once there is room.';
+create index unmatched_refunds_charge_idx on private.unmatched_refunds (provider, charge_ref);
+alter table private.unmatched_refunds enable row level security;
+create policy "nobody but functions of their owner" on private.unmatched_refunds using (false);
 
 create table private.sandbox_charges (
   id text primary key default 'sbx_' || replace(gen_random_uuid()::text, '-', ''),
@@ -10461,7 +10482,8 @@ begin
         captured_at = now(), provider_ref = coalesce(payments.provider_ref, answer ->> 'ref'),
         provider_payment_id = answer ->> 'paymentId',
         details = coalesce(answer -> 'details', '{}')
-    where payments.id = payment.id;
+    where payments.id = payment.id
+    returning * into payment;
   exception
     when unique_violation then -- the money of another charge, which paid its own invoice
       perform private.raise_alarm('payment_mismatch', payment.id::text,
@@ -10475,6 +10497,7 @@ begin
       'payment', 'charge', payment.id, invoice.id);
     perform private.raise_alarm('paid_twice', payment.id::text,
       jsonb_build_object('invoice', invoice.number, 'amount', payment.amount));
+    perform private.book_unmatched_refunds(payment);
     return 'surplus';
   end if;
 
@@ -10496,12 +10519,14 @@ begin
     perform private.raise_alarm('paid_but_not_given', invoice.id::text,
       jsonb_build_object('invoice', invoice.number, 'state', invoice.state));
   end if;
+  perform private.book_unmatched_refunds(payment);
   return 'paid';
 end
 $$;
 comment on function private.settle_payment is
   'The money of a charge was taken: the invoice is paid and delivered, or the amount goes to the '
-  'wallet where it can no longer be delivered. Once, however often it is reported.';
+  'wallet where it can no longer be delivered. Once, however often it is reported. What was paid back of it '
+  'before this was known is booked after it.';
 
 create function private.find_payment(provider text, answer jsonb) returns public.payments
   language plpgsql
@@ -10796,6 +10821,20 @@ $$;
 comment on function private.end_payout is
   'Money of a deleted account is where it belongs: whose it was is forgotten.';
 
+create function private.lock_payouts(account_id uuid) returns void
+  language plpgsql
+  security definer -- locks what is owed to people who are gone
+  set search_path = ''
+as $$
+begin
+  perform from public.wallet_payouts where wallet_payouts.account_id = lock_payouts.account_id
+  order by wallet_payouts.id for no key update;
+end
+$$;
+comment on function private.lock_payouts is
+  'Locks all that is owed to a deleted account: what a provider says of one payment may change what belongs '
+  'to another.';
+
 create function private.return_payouts(payment public.payments, identity_id uuid, amount numeric)
   returns void
   language plpgsql
@@ -10803,20 +10842,22 @@ create function private.return_payouts(payment public.payments, identity_id uuid
   set search_path = ''
 as $$
 declare
+  owner_id constant uuid := (
+    select identities.account_id from public.identities
+    where identities.id = return_payouts.identity_id
+  );
   payout public.wallet_payouts;
   part numeric;
   left_over numeric := amount;
 begin
+  perform private.lock_payouts(owner_id);
   for payout in
     select wallet_payouts.* from public.wallet_payouts
     left join public.refunds on refunds.id = wallet_payouts.id
-    where wallet_payouts.state = 'open' and wallet_payouts.account_id = (
-      select identities.account_id from public.identities
-      where identities.id = return_payouts.identity_id
-    )
+    where wallet_payouts.state = 'open'
+      and wallet_payouts.account_id = owner_id
     order by refunds.payment_id is not distinct from payment.id desc, wallet_payouts.created_at,
       wallet_payouts.id
-    for no key update of wallet_payouts
   loop
     exit when left_over = 0;
     part := least(payout.amount, left_over);
@@ -10856,7 +10897,8 @@ comment on function private.decide_payout is
 
 -- sql/05_billing/5_writes_refund_events.sql
 
--- What became of a refund at the provider, and what follows from it.
+-- What became of a refund at the provider, and what follows from it. How one is asked for, and what is
+-- answered to that: 5_writes_refund_requests.sql.
 
 create function private.reject_refund(refund_id uuid) returns void
   language plpgsql
@@ -10875,6 +10917,7 @@ begin
     return;
   end if;
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
+  perform private.lock_payouts(invoice.account_id);
   select * into payment from public.payments where payments.id = refund.payment_id;
   -- Of a deleted account: an admin pays it out.
   update public.wallet_payouts set state = 'open' where wallet_payouts.id = refund.id;
@@ -10891,6 +10934,21 @@ $$;
 comment on function private.reject_refund is
   'The provider rejected a refund: what was held is released, or waits for an admin where the account is '
   'deleted, and an alarm is raised.';
+
+create function private.note_unmatched_refund(answer jsonb) returns void
+  language plpgsql
+  security definer -- writes a closed table, for functions that asked the provider
+  set search_path = ''
+as $$
+begin
+  insert into private.unmatched_refunds (provider, refund_ref, charge_ref, answer)
+  values (answer ->> 'provider', answer ->> 'refundRef', answer ->> 'chargeRef', answer)
+  on conflict do nothing;
+  perform private.raise_alarm('refund_unmatched', answer ->> 'refundRef', answer);
+end
+$$;
+comment on function private.note_unmatched_refund is
+  'Notes a refund that the provider has made and that cannot be booked yet, and raises an alarm.';
 
 create function private.record_refund(payment public.payments, answer jsonb) returns uuid
   language plpgsql
@@ -10927,7 +10985,7 @@ begin
   room := case when payment.state = 'surplus' then private.surplus_room(payment)
     else private.refund_room(invoice) end;
   if payment.captured_at is null or not amount between 0.001 and room then
-    perform private.raise_alarm('refund_unmatched', answer ->> 'refundRef', answer);
+    perform private.note_unmatched_refund(answer);
     return 'unmatched';
   end if;
   refund_id := coalesce(refund_id, private.record_refund(payment, answer));
@@ -10988,18 +11046,17 @@ comment on function private.take_refund_word is
 
 create function private.book_unmatched_refunds(payment public.payments) returns void
   language plpgsql
-  security definer -- reads and settles alarms, for whoever has made room
+  security definer -- reads a closed table, for whoever has made room
   set search_path = ''
 as $$
 declare
   answer jsonb;
 begin
   for answer in
-    select alarms.details from private.alarms
-    where alarms.kind = 'refund_unmatched' and alarms.settled_at is null
-      and alarms.details ->> 'provider' = payment.provider
-      and alarms.details ->> 'chargeRef' = payment.provider_ref
-    order by alarms.raised_at
+    select unmatched_refunds.answer from private.unmatched_refunds
+    where unmatched_refunds.provider = payment.provider
+      and unmatched_refunds.charge_ref = payment.provider_ref
+    order by unmatched_refunds.reported_at
   loop
     perform private.apply_refund_answer(answer);
   end loop;
@@ -11053,7 +11110,7 @@ begin
   where payments.provider = answer ->> 'provider'
     and payments.provider_ref = answer ->> 'chargeRef';
   if payment.id is null then
-    perform private.raise_alarm('refund_unmatched', answer ->> 'refundRef', answer);
+    perform private.note_unmatched_refund(answer);
     return 'unmatched';
   end if;
   perform private.lock_invoice(payment.invoice_id);
@@ -11118,6 +11175,77 @@ $$;
 comment on function private.receive_refund is
   'Takes in what became of a refund, as the provider answered when asked for it and its charge.';
 
+create function private.on_refund_state() returns trigger
+  language plpgsql
+  security definer -- settles alarms, for whoever takes in the word of a provider
+  set search_path = ''
+as $$
+begin
+  update private.alarms set settled_at = now(), settled_note = 'it is ' || new.state
+  where alarms.subject_id = new.id::text and alarms.settled_at is null
+    and (alarms.kind in ('refund_unclear', 'refund_unanswered', 'refund_under_way')
+      or alarms.kind = 'refund_rejected' and new.state = 'settled');
+  if new.state = 'settled' then
+    delete from private.unmatched_refunds
+    where unmatched_refunds.refund_ref = new.provider_ref and unmatched_refunds.provider = (
+      select payments.provider from public.payments where payments.id = new.payment_id
+    );
+    update private.alarms set settled_at = now(), settled_note = 'booked'
+    where alarms.kind = 'refund_unmatched' and alarms.subject_id = new.provider_ref
+      and alarms.settled_at is null;
+  end if;
+  return null;
+end
+$$;
+comment on function private.on_refund_state is
+  'Once it is known what became of a refund, the alarms that asked that are settled, and it is no longer '
+  'unmatched.';
+
+create trigger refunds_settle_their_alarms
+  after update of state on public.refunds
+  for each row when (old.state <> new.state)
+  execute function private.on_refund_state();
+
+grant execute on function private.receive_refund to backend;
+
+-- sql/05_billing/5_writes_refund_requests.sql
+
+-- A refund is asked of the provider: what it answers to that, and what its silence means. What it reports
+-- by itself, or when it is asked what became of one: 5_writes_refund_events.sql.
+
+create function private.refund_repeats_for() returns interval
+  language sql
+  immutable
+  return interval '23 hours';
+comment on function private.refund_repeats_for is
+  'For how long a request for a refund may be repeated: Tap knows a reference again for 24 hours, and by '
+  'then has reported what it did.';
+
+create function private.begin_refund(refund_id uuid) returns json
+  language plpgsql
+  security definer -- writes a refund that is about to be asked for
+  set search_path = ''
+as $$
+declare
+  is_first boolean;
+begin
+  update public.refunds set sent_at = clock_timestamp()
+  where refunds.id = begin_refund.refund_id and refunds.sent_at is null
+    and refunds.state = 'requested' and refunds.provider_ref is null;
+  is_first := found;
+  return (
+    select private.refund_order(refunds.id)::jsonb || jsonb_build_object(
+      'repeated', not is_first,
+      'tooLate', refunds.sent_at < now() - private.refund_repeats_for())
+    from public.refunds where refunds.id = begin_refund.refund_id
+  );
+end
+$$;
+comment on function private.begin_refund is
+  'What a provider needs to make a refund, whether it was asked for that before, and so long ago that it '
+  'would take it for another one; null where it is requested no more. First, in a transaction of its '
+  'own: the answer may get lost.';
+
 create function private.refund_answered(
   refund_id uuid, provider_ref text, status text
 ) returns json
@@ -11158,39 +11286,6 @@ $$;
 comment on function private.refund_answered is
   'What the provider answered when a refund was requested.';
 
-create function private.refund_repeats_for() returns interval
-  language sql
-  immutable
-  return interval '23 hours';
-comment on function private.refund_repeats_for is
-  'For how long a request for a refund may be repeated: Tap knows a reference again for 24 hours, and by '
-  'then has reported what it did.';
-
-create function private.begin_refund(refund_id uuid) returns json
-  language plpgsql
-  security definer -- writes a refund that is about to be asked for
-  set search_path = ''
-as $$
-declare
-  is_first boolean;
-begin
-  update public.refunds set sent_at = clock_timestamp()
-  where refunds.id = begin_refund.refund_id and refunds.sent_at is null
-    and refunds.state = 'requested' and refunds.provider_ref is null;
-  is_first := found;
-  return (
-    select private.refund_order(refunds.id)::jsonb || jsonb_build_object(
-      'repeated', not is_first,
-      'tooLate', refunds.sent_at < now() - private.refund_repeats_for())
-    from public.refunds where refunds.id = begin_refund.refund_id
-  );
-end
-$$;
-comment on function private.begin_refund is
-  'What a provider needs to make a refund, whether it was asked for that before, and so long ago that it '
-  'would take it for another one; null where it is requested no more. First, in a transaction of its '
-  'own: the answer may get lost.';
-
 create function private.refund_declined(refund_id uuid, repeated boolean, listed boolean)
   returns json
   language plpgsql
@@ -11207,8 +11302,9 @@ begin
     and refunds.provider_ref is null;
   if not repeated or listed then
     perform private.reject_refund(refund.id);
-  elsif refund.id is not null then
+  elsif refund.id is not null and refund.declined_at is null then
     -- It may say no because it has done it: there is nothing left to refund.
+    update public.refunds set declined_at = now() where refunds.id = refund.id;
     perform private.raise_alarm('refund_unclear', refund.id::text,
       jsonb_build_object('amount', refund.amount, 'since', refund.sent_at));
   end if;
@@ -11234,11 +11330,7 @@ begin
   where refunds.id = give_up_refund.refund_id and refunds.state = 'requested'
     and refunds.provider_ref is null
     and refunds.sent_at < now() - private.refund_repeats_for();
-  if exists (
-    select from private.alarms
-    where alarms.kind = 'refund_unclear' and alarms.subject_id = refund.id::text
-      and alarms.settled_at is null
-  ) then
+  if refund.declined_at is not null then
     perform private.reject_refund(refund.id);
   elsif refund.id is not null then
     perform private.raise_alarm('refund_unanswered', refund.id::text,
@@ -11251,33 +11343,8 @@ comment on function private.give_up_refund is
   'A refund that cannot be asked for any more: one that the provider said no to when it was asked again, '
   'and has not reported in a day, there is none of; one that it never answered stays, with an alarm.';
 
-create function private.on_refund_state() returns trigger
-  language plpgsql
-  security definer -- settles alarms, for whoever takes in the word of a provider
-  set search_path = ''
-as $$
-begin
-  update private.alarms set settled_at = now(), settled_note = 'it is ' || new.state
-  where alarms.subject_id = new.id::text and alarms.settled_at is null
-    and (alarms.kind in ('refund_unclear', 'refund_unanswered', 'refund_under_way')
-      or alarms.kind = 'refund_rejected' and new.state = 'settled');
-  update private.alarms set settled_at = now(), settled_note = 'booked'
-  where alarms.kind = 'refund_unmatched' and alarms.subject_id = new.provider_ref
-    and alarms.settled_at is null and new.state = 'settled';
-  return null;
-end
-$$;
-comment on function private.on_refund_state is
-  'Once it is known what became of a refund, the alarms that asked that are settled.';
-
-create trigger refunds_settle_their_alarms
-  after update of state on public.refunds
-  for each row when (old.state <> new.state)
-  execute function private.on_refund_state();
-
 grant execute on function
-  private.receive_refund, private.refund_answered, private.begin_refund, private.refund_declined,
-  private.give_up_refund
+  private.begin_refund, private.refund_answered, private.refund_declined, private.give_up_refund
   to backend;
 
 -- sql/05_billing/5_writes_refunds.sql
@@ -12169,13 +12236,15 @@ as $$
 declare
   payout public.wallet_payouts;
 begin
-  update public.wallet_payouts set name = null, phone = null, email = null
+  select * into payout from public.wallet_payouts
   where wallet_payouts.id = payout_id and wallet_payouts.decided_at is null
     and num_nonnulls(wallet_payouts.name, wallet_payouts.phone, wallet_payouts.email) > 0
-  returning * into payout;
+  for no key update skip locked;
   if payout.id is null then
     return false;
   end if;
+  update public.wallet_payouts set name = null, phone = null, email = null
+  where wallet_payouts.id = payout.id;
   perform private.raise_alarm('payout_undecided', payout.id::text,
     jsonb_build_object('amount', payout.amount, 'since', payout.created_at));
   return true;
@@ -31964,16 +32033,28 @@ declare
   owed text[];
   due timestamptz;
   money text;
+  is_told boolean;
 begin
   select accounts.delete_at, accounts.money_at_deletion into due, money from public.accounts
   where accounts.id = tell_of_stopped_deletion.account_id
-  for share skip locked;
+  for no key update skip locked;
   owed := private.obligations(account_id, money);
   if due is null or owed = '{}' then
     return false;
   end if;
+  -- Settled by hand and still stopped, or told by another run at this moment: the owner knows.
+  is_told := exists (
+    select from private.alarms
+    where alarms.kind = 'deletion_stopped'
+      and alarms.subject_id = tell_of_stopped_deletion.account_id::text
+      and alarms.raised_at >= due
+      and alarms.settled_note is distinct from 'nothing stops it any more'
+  );
   perform private.raise_alarm('deletion_stopped', account_id::text,
     jsonb_build_object('obligations', owed, 'deleteAt', due));
+  if is_told then
+    return true;
+  end if;
   perform private.notify(account_id, null, 'system', null, jsonb_build_object('at', now(),
     'titleAr', 'لم يُحذف حسابك',
     'bodyAr', case when 'money' = any (owed)

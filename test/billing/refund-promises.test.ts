@@ -19,6 +19,14 @@ const openAlarms = async (subject: string) =>
     [subject],
   )).rows.map(({ kind }) => kind)
 
+/** As an administrator does who has seen it. */
+const settleByHand = (subject: string) =>
+  query(
+    `update private.alarms set settled_at = now(), settled_note = 'اطلعت عليه'
+     where subject_id = $1 and settled_at is null`,
+    [subject],
+  )
+
 const refundOf = async (id: string) =>
   (await query('select state, provider_ref, sent_at from public.refunds where id = $1', [id]))
     .rows[0]
@@ -136,6 +144,8 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
         await askAgain(refused.id)
         return (await openAlarms(refused.id)).length > 0
       })
+      // The alarm only tells of it: what was said stays known.
+      await settleByHand(refused.id)
       provider.stub.behaviour = 'good'
       await waitUntil('both', async () => {
         await askAgain(refused.id, '25 hours')
@@ -209,14 +219,29 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     await query(`update public.refunds set amount = 10 where id = $1`, [ours.id])
   })
 
-  test('PAY-20 it is booked by itself when our own refund is refused', async () => {
+  test('PAY-20 it is booked by itself when our own refund is refused, its alarm settled or not', async () => {
     const { person, invoice, charge } = await paid()
     const ours = await refund(invoice, 10)
     const { ref, event } = paidBack(charge, 3)
     await deliver(event)
+    await settleByHand(ref)
     await query(`select private.refund_answered($1, null, 'failed')`, [ours.id])
     expect(await openAlarms(ref)).toEqual([])
     expect((await person.get(`/invoices/${invoice.id}`)).body.refunded).toBe(3)
+    expect(await walletOf(person)).toMatchObject({ available: 7, held: 0 })
+  })
+
+  test('PAY-20 one that is reported before its payment is booked after it', async () => {
+    const person = await signUp()
+    const { invoice, charge } = await startTopUp(person, '10')
+    const { ref, event } = paidBack(charge, 3)
+    expect((await deliver(event)).status).toBe(200)
+    expect(await openAlarms(ref)).toEqual(['refund_unmatched'])
+    settle(charge, true)
+    await deliver(webhookOf(charge))
+    expect(await openAlarms(ref)).toEqual([])
+    expect((await person.get(`/invoices/${invoice.id}`)).body)
+      .toMatchObject({ state: 'partially_refunded', refunded: 3 })
     expect(await walletOf(person)).toMatchObject({ available: 7, held: 0 })
   })
 
