@@ -107,11 +107,13 @@ begin
   new.value := coalesce(new.value, 'null'); -- emptied in Studio
   if new.name = 'review_listings' and jsonb_typeof(new.value) <> 'boolean' then
     perform private.refuse_by_hand('review_listings is true or false, without quotation marks.');
-  elsif new.name = 'seller' and (jsonb_typeof(new.value) <> 'object' or not new.value ?& array[
-    'nameAr', 'nameEn', 'registrationNo', 'addressAr', 'phone', 'email'
-  ]) then
+  elsif new.name = 'seller' and exists (
+    select from unnest('{nameAr,nameEn,registrationNo,addressAr,phone,email}'::text[]) as field
+    where jsonb_typeof(new.value -> field) is distinct from 'string'
+  ) then
     perform private.refuse_by_hand(
-      'seller is an object with nameAr, nameEn, registrationNo, addressAr, phone and email.');
+      'seller is an object with nameAr, nameEn, registrationNo, addressAr, phone and email, each in '
+      'quotation marks.');
   elsif new.name = 'reserved_names' and (
     jsonb_typeof(new.value -> 'everybody') is distinct from 'array'
     or jsonb_typeof(new.value -> 'people') is distinct from 'array'

@@ -15,6 +15,17 @@ const appWith = (parts: object) =>
     ...parts,
   })
 
+const sellerWith = (parts: object) =>
+  JSON.stringify({
+    nameAr: 'سوق',
+    nameEn: 'Market',
+    registrationNo: '1',
+    addressAr: 'شرق',
+    phone: '+96522000000',
+    email: 'info@example.com',
+    ...parts,
+  })
+
 describe('refused with a sentence that says what to do, and nothing has changed', () => {
   let seller: Person
   let listing: string
@@ -147,6 +158,8 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     ['review_listings', '1', 'without quotation marks'],
     ['seller', '"سوق"', 'is an object with'],
     ['seller', '{"nameAr":"سوق"}', 'is an object with'],
+    ['seller', sellerWith({ registrationNo: 123456 }), 'each in quotation marks'],
+    ['seller', sellerWith({ phone: null }), 'each in quotation marks'],
     ['reserved_names', '["دعم"]', 'two lists of words'],
     ['reserved_names', '{"everybody":[],"people":[1]}', 'two lists of words'],
     ['share_url', '"https://elsewhere.example/{refNo}"', 'written by the functions'],
