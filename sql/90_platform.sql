@@ -44,6 +44,14 @@ create or replace trigger check_password_at_auth
     old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
   )
   execute function private.check_password_at_auth();
+-- A change of the password ends what was begun with the old one in the same statement, which encrypting a
+-- hash again does not. An Auth that stops doing so is still watched by the trigger above.
+create or replace trigger check_password_change_at_auth
+  before update of reauthentication_token on auth.users
+  for each row when (
+    old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
+  )
+  execute function private.check_password_at_auth('change');
 create or replace trigger check_contact_at_auth
   before update of email, phone on auth.users
   for each row execute function private.check_contact_at_auth();

@@ -6436,8 +6436,10 @@ create function private.is_same_password(account_id uuid, old_hash text, new_has
 as $$
 begin
   -- At a sign-in Auth encrypts the hash again where the project has a new key
-  -- (supabase/auth, internal/api/token.go), and never for another reason.
-  return private.hash_key(new_hash) is not null
+  -- (supabase/auth, internal/api/token.go), and never for another reason. That writes the hash alone. What is
+  -- announced before the password is looked at proves nothing, and so a change never passes by it.
+  return account_id::text is distinct from current_setting('private.password_of', true)
+    and private.hash_key(new_hash) is not null
     and private.hash_key(new_hash) is distinct from private.hash_key(old_hash)
     and exists (
       select from private.announced_sign_ins as announced
@@ -6448,7 +6450,7 @@ end
 $$;
 comment on function private.is_same_password is
   'Whether Auth writes the hash of the same password under another key, in a sign-in that the facade has '
-  'announced.';
+  'announced, and does not change the password.';
 
 create function private.check_password_at_auth() returns trigger
   language plpgsql
@@ -6459,6 +6461,9 @@ declare
   account public.accounts;
   announced private.announced_passwords;
 begin
+  if tg_nargs > 0 then
+    perform set_config('private.password_of', new.id::text, true);
+  end if;
   if session_user <> 'supabase_auth_admin'
     or private.is_same_password(new.id, old.encrypted_password, new.encrypted_password)
     -- Who is marked as deleted has no password any more.
@@ -6487,7 +6492,8 @@ begin
 end
 $$;
 comment on function private.check_password_at_auth is
-  'Refuses a new password that nobody has announced, or by a code to what is no longer the account''s.';
+  'Refuses a new password that nobody has announced, or by a code to what is no longer the account''s. '
+  'With an argument Auth has said by its other columns that it changes the password.';
 
 create function private.take_announced_password(account_id uuid)
   returns private.announced_passwords
@@ -32663,6 +32669,14 @@ create or replace trigger check_password_at_auth
     old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
   )
   execute function private.check_password_at_auth();
+-- A change of the password ends what was begun with the old one in the same statement, which encrypting a
+-- hash again does not. An Auth that stops doing so is still watched by the trigger above.
+create or replace trigger check_password_change_at_auth
+  before update of reauthentication_token on auth.users
+  for each row when (
+    old.encrypted_password is distinct from new.encrypted_password and pg_trigger_depth() = 0
+  )
+  execute function private.check_password_at_auth('change');
 create or replace trigger check_contact_at_auth
   before update of email, phone on auth.users
   for each row execute function private.check_contact_at_auth();

@@ -19,7 +19,12 @@ const open = async () => (await unsettled('auth_door_open')).map(({ subject_id }
 describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
   let auth: pg.Client
   const fences = {
-    users: ['check_password_at_auth', 'on_password_changed', 'check_contact_at_auth'],
+    users: [
+      'check_password_at_auth',
+      'check_password_change_at_auth',
+      'on_password_changed',
+      'check_contact_at_auth',
+    ],
     identities: ['check_auth_identity'],
   }
   const fence = async (state: 'enable' | 'disable') => {

@@ -148,7 +148,7 @@ const encrypted = (key_id: string) =>
   JSON.stringify({ key_id, alg: 'aes-gcm-hkdf', data: 'AAAA', nonce: 'AAAAAAAAAAAAAAAA' })
 
 testLocally(
-  'Auth writes a hash under another key in a sign-in that was announced, and no other',
+  'REG-28 Auth writes a hash under another key in a sign-in that was announced, and no other',
   async () => {
     const person = await signUp()
     const asAuth = new pg.Client(authDatabase())
@@ -170,9 +170,16 @@ testLocally(
       await expect(write(encrypted('new').replace('AAAA', 'BBBB'))).rejects.toMatchObject(refused)
       expect(await notificationsOf(person, 'security_password')).toEqual([])
 
+      // A change writes more than the hash, and needs an announcement of its own, whatever the key.
+      const change = (hash: string) => write(hash, `, reauthentication_token = ''`)
+      await expect(change(encrypted('newest'))).rejects.toMatchObject(refused)
+      expect(await notificationsOf(person, 'security_password')).toEqual([])
       await announcePassword(person.id, sessionOf(person))
-      await write(bcrypt.hashSync(person.password, 6), `, reauthentication_token = ''`)
+      await change(encrypted('newest'))
       expect(await notificationsOf(person, 'security_password')).toHaveLength(1)
+      // It served, and what comes after the change is a sign-in again.
+      await expect(change(encrypted('newer'))).rejects.toMatchObject(refused)
+      await write(encrypted('newer'))
     } finally {
       await asAuth.end()
     }
