@@ -136,9 +136,13 @@ const organisations = `
   from made`
 
 const publications = `
-  insert into private.publications (property_id, type, published_at, since)
-  select id, type, published_at, published_at from public.properties
-  where ref_no between 100000 + $1::bigint and 100000 + $2::bigint`
+  with made as (
+    insert into private.publications (property_id, type, published_at, since)
+    select id, type, published_at, published_at from public.properties
+    where ref_no between 100000 + $1::bigint and 100000 + $2::bigint
+    returning property_id, published_at
+  )
+  insert into private.listing_places (property_id, place) select property_id, published_at from made`
 
 // What every chunk draws from.
 const materials = `

@@ -18,8 +18,7 @@ comment on table private.publications is
   'Cleaned by private.purge_publications.';
 comment on column private.publications.property_id is 'The row outlives the listing.';
 comment on column private.publications.published_at is
-  'Its place in the feed, set at its first publishing: until then it is not in it. The same when it is '
-  'listed again.';
+  'Its place in the feed (private.listing_places): until then it is not in it.';
 comment on column private.publications.since is 'From when it was listed.';
 comment on column private.publications.until is 'Until when it was listed; infinity while it is.';
 -- Open rows are walked in order; those that ended are few, and found by when they did.
@@ -41,6 +40,17 @@ comment on table private.feed_places is
   'The last place in the feed that each account has taken. Goes with the account.';
 alter table private.feed_places enable row level security;
 create policy "nobody but functions of their owner" on private.feed_places using (false);
+
+create table private.listing_places (
+  property_id uuid primary key references public.properties (id) on delete cascade,
+  place timestamptz not null
+);
+comment on table private.listing_places is
+  'The place in the feed of each listing that was ever listed. Goes with the listing.';
+comment on column private.listing_places.place is
+  'Taken when it was listed for the first time, and the same whenever it is listed again.';
+alter table private.listing_places enable row level security;
+create policy "nobody but functions of their owner" on private.listing_places using (false);
 
 create table private.office_ranks (
   id bigint generated always as identity primary key,

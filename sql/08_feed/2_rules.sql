@@ -43,14 +43,14 @@ begin
   values (account_id, published_at)
   on conflict on constraint feed_places_pkey do update
   set taken_to = least(
-    greatest(excluded.taken_to, kept.taken_to + apart), excluded.taken_to + interval '24 hours')
+    greatest(excluded.taken_to, kept.taken_to + apart), now() + interval '24 hours')
   returning kept.taken_to into place;
   return place;
 end
 $$;
 comment on function private.take_feed_place is
-  'The place in the feed of a listing that is published for the first time: those of an account lie some '
-  'minutes apart, the first at once, none more than a day ahead.';
+  'The place in the feed of a listing that is listed for the first time: when it was published, unless '
+  'that is within some minutes of the account''s last place, or before it; none is more than a day ahead.';
 
 create function private.require_snapshot(asked timestamptz) returns timestamptz
   language plpgsql

@@ -10,13 +10,14 @@ declare
   at timestamptz;
 begin
   if new.listed then
-    -- A row of the last hours has it. What was published before this transaction is old.
-    select publications.published_at into place from private.publications
-    where publications.property_id = new.id limit 1;
-    place := coalesce(place, case
-      when new.published_at >= now()
-        then private.take_feed_place(new.owner_identity_id, new.published_at)
-      else new.published_at end);
+    select listing_places.place into place from private.listing_places
+    where listing_places.property_id = new.id;
+    if place is null then
+      -- What was published before its row was made comes from elsewhere, with its place.
+      place := case when tg_op = 'INSERT' and new.published_at < now() then new.published_at
+        else private.take_feed_place(new.owner_identity_id, new.published_at) end;
+      insert into private.listing_places (property_id, place) values (new.id, place);
+    end if;
   end if;
   at := private.publishing_time();
   update private.publications set until = greatest(at, publications.since)

@@ -1,7 +1,8 @@
 // HARM-07: the places in the feed that one account takes.
 import { describe, expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
-import { insertOrganisation, proveEmail } from '../support/fixtures.ts'
+import { insertListing, insertOrganisation, proveEmail } from '../support/fixtures.ts'
+import { drain } from '../support/jobs.ts'
 import { completeFields, publishListing } from '../support/listings.ts'
 import { givePlan } from '../support/plans.ts'
 import { bearer, race } from '../support/races.ts'
@@ -10,17 +11,28 @@ import { ids, now, page } from './feed-pages.ts'
 
 withRates({ feed_places: 1, feed_places_unproven: 1 })
 
-/** How many minutes after its publication the place of each lies. */
-async function places(...listings: string[]): Promise<number[]> {
+/** The places of these, each with the time of its publication, in seconds. */
+async function places(...listings: string[]): Promise<{ place: number; published: number }[]> {
   const { rows } = await database().query(
-    `select extract(epoch from kept.published_at - properties.published_at) / 60 as minutes
+    `select extract(epoch from kept.published_at)::float as place,
+       extract(epoch from properties.published_at)::float as published
      from private.publications as kept
      join public.properties on properties.id = kept.property_id
      where kept.property_id = any ($1) and kept.until = 'infinity'
      order by array_position($1, kept.property_id)`,
     [listings],
   )
-  return rows.map(({ minutes }) => Math.round(Number(minutes)))
+  return rows
+}
+
+/** Each stands so many minutes after the one before, or where it was published if that is later. */
+async function expectApart(minutes: number, listings: string[]) {
+  const all = await places(...listings)
+  expect(all).toHaveLength(listings.length)
+  for (const [nth, { place, published }] of all.entries()) {
+    const next = nth ? all[nth - 1]!.place + minutes * 60 : 0
+    expect(place).toBeCloseTo(Math.max(published, next), 3)
+  }
 }
 
 async function publish(person: Person, count: number): Promise<string[]> {
@@ -36,13 +48,8 @@ test('HARM-07 ten minutes apart, the first at once; sixty where nothing is prove
   await proveEmail(proven)
   const own = await publish(proven, 4)
   const others = await publish(unproven, 3)
-  // Some seconds passed between two of them.
-  for (const [nth, minutes] of (await places(...own)).entries()) {
-    expect(Math.abs(minutes - 10 * nth)).toBeLessThanOrEqual(3)
-  }
-  for (const [nth, minutes] of (await places(...others)).entries()) {
-    expect(Math.abs(minutes - 60 * nth)).toBeLessThanOrEqual(3)
-  }
+  await expectApart(10, own)
+  await expectApart(60, others)
   const shown = await inFeed()
   expect([own[0], others[0]].every((id) => shown.includes(id!))).toBe(true)
   for (const id of [...own.slice(1), ...others.slice(1)]) expect(shown).not.toContain(id)
@@ -64,21 +71,76 @@ test('HARM-07 ten minutes apart, the first at once; sixty where nothing is prove
   expect(await inFeed()).toContain(own[1])
 })
 
-test('HARM-07 a place is kept while a listing is away, and none is more than a day ahead', async () => {
+/** Ends the rows of the past as if they had ended before the snapshots that can be read. */
+async function forgetPast(listings: string[]) {
+  await database().query(
+    `update private.publications
+     set since = since - interval '8 hours', until = until - interval '8 hours'
+     where property_id = any ($1) and until < 'infinity'`,
+    [listings],
+  )
+  await drain('purge_publications')
+  const { rows } = await database().query(
+    'select from private.publications where property_id = any ($1)',
+    [listings],
+  )
+  expect(rows).toEqual([])
+}
+
+test('HARM-07 a place is kept while a listing is away, however long', async () => {
   const person = await signUp()
-  const [first, second] = await publish(person, 2)
-  const before = await places(first!, second!)
-  for (const id of [first, second]) {
-    expect((await person.post(`/properties/${id}/pause`)).status).toBe(200)
+  const listings = await publish(person, 3)
+  const before = await places(...listings)
+  for (const isForgotten of [false, true]) {
+    for (const id of listings) {
+      expect((await person.post(`/properties/${id}/pause`)).status).toBe(200)
+    }
+    if (isForgotten) await forgetPast(listings)
+    for (const id of listings) {
+      expect((await person.post(`/properties/${id}/resume`)).status).toBe(200)
+    }
+    expect(await places(...listings)).toEqual(before)
+  }
+})
+
+test('HARM-07 what was approved without room takes its place when it is shown for the first time', async () => {
+  const person = await signUp()
+  // As the approval leaves them (2_rules_states.sql).
+  const at = { status: 'paused', paused_at: new Date(), published_at: new Date() }
+  const listings = [
+    await insertListing(person.identityId, at),
+    await insertListing(person.identityId, at),
+    await insertListing(person.identityId, at),
+  ]
+  for (const id of listings) {
     expect((await person.post(`/properties/${id}/resume`)).status).toBe(200)
   }
-  expect(await places(first!, second!)).toEqual(before)
+  await expectApart(60, listings)
+})
+
+test('HARM-07 no place is more than a day ahead, and none behind goes back', async () => {
+  const person = await signUp()
+  const [first] = await publish(person, 1)
   await database().query(
     `update private.feed_places set taken_to = now() + interval '23 hours 50 minutes'
      where account_id = $1`,
     [person.id],
   )
-  expect(await places(...await publish(person, 2))).toEqual([1440, 1440])
+  const ahead = async (listings: string[]) =>
+    (await places(...listings)).map(({ place, published }) => place - published)
+  for (const seconds of await ahead(await publish(person, 2))) {
+    expect(seconds).toBeCloseTo(86_400, 3)
+  }
+
+  // Approved long ago and shown for the first time now, it stands no earlier than what is there.
+  const old = await insertListing(person.identityId, {
+    status: 'paused',
+    paused_at: new Date(),
+    published_at: new Date(Date.now() - 3 * 86_400_000),
+  })
+  expect((await person.post(`/properties/${old}/resume`)).status).toBe(200)
+  const [shown, known] = await places(old, first!)
+  expect(shown!.place).toBeGreaterThan(known!.place + 86_000)
 })
 
 test('HARM-07 identities of one account share them; of several at once none stand together', async () => {

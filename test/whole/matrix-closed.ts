@@ -159,6 +159,10 @@ export const closedTables: Record<string, Table> = {
     'insert into private.property_views (property_id, identity_id) values (:property, :identity)',
   ),
   // Written by itself at the commit, which never comes here.
+  'private.listing_places': closed(
+    ofListing,
+    `insert into private.listing_places (property_id, place) values (:property, now())`,
+  ),
   'private.publications': closed(
     ofListing,
     `insert into private.publications (property_id, type, published_at, since)

@@ -16655,8 +16655,7 @@ comment on table private.publications is
   'Cleaned by private.purge_publications.';
 comment on column private.publications.property_id is 'The row outlives the listing.';
 comment on column private.publications.published_at is
-  'Its place in the feed, set at its first publishing: until then it is not in it. The same when it is '
-  'listed again.';
+  'Its place in the feed (private.listing_places): until then it is not in it.';
 comment on column private.publications.since is 'From when it was listed.';
 comment on column private.publications.until is 'Until when it was listed; infinity while it is.';
 -- Open rows are walked in order; those that ended are few, and found by when they did.
@@ -16678,6 +16677,17 @@ comment on table private.feed_places is
   'The last place in the feed that each account has taken. Goes with the account.';
 alter table private.feed_places enable row level security;
 create policy "nobody but functions of their owner" on private.feed_places using (false);
+
+create table private.listing_places (
+  property_id uuid primary key references public.properties (id) on delete cascade,
+  place timestamptz not null
+);
+comment on table private.listing_places is
+  'The place in the feed of each listing that was ever listed. Goes with the listing.';
+comment on column private.listing_places.place is
+  'Taken when it was listed for the first time, and the same whenever it is listed again.';
+alter table private.listing_places enable row level security;
+create policy "nobody but functions of their owner" on private.listing_places using (false);
 
 create table private.office_ranks (
   id bigint generated always as identity primary key,
@@ -16753,14 +16763,14 @@ begin
   values (account_id, published_at)
   on conflict on constraint feed_places_pkey do update
   set taken_to = least(
-    greatest(excluded.taken_to, kept.taken_to + apart), excluded.taken_to + interval '24 hours')
+    greatest(excluded.taken_to, kept.taken_to + apart), now() + interval '24 hours')
   returning kept.taken_to into place;
   return place;
 end
 $$;
 comment on function private.take_feed_place is
-  'The place in the feed of a listing that is published for the first time: those of an account lie some '
-  'minutes apart, the first at once, none more than a day ahead.';
+  'The place in the feed of a listing that is listed for the first time: when it was published, unless '
+  'that is within some minutes of the account''s last place, or before it; none is more than a day ahead.';
 
 create function private.require_snapshot(asked timestamptz) returns timestamptz
   language plpgsql
@@ -17094,13 +17104,14 @@ declare
   at timestamptz;
 begin
   if new.listed then
-    -- A row of the last hours has it. What was published before this transaction is old.
-    select publications.published_at into place from private.publications
-    where publications.property_id = new.id limit 1;
-    place := coalesce(place, case
-      when new.published_at >= now()
-        then private.take_feed_place(new.owner_identity_id, new.published_at)
-      else new.published_at end);
+    select listing_places.place into place from private.listing_places
+    where listing_places.property_id = new.id;
+    if place is null then
+      -- What was published before its row was made comes from elsewhere, with its place.
+      place := case when tg_op = 'INSERT' and new.published_at < now() then new.published_at
+        else private.take_feed_place(new.owner_identity_id, new.published_at) end;
+      insert into private.listing_places (property_id, place) values (new.id, place);
+    end if;
   end if;
   at := private.publishing_time();
   update private.publications set until = greatest(at, publications.since)
