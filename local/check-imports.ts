@@ -26,12 +26,20 @@ const mayImport: Record<string, string[]> = {
   'local/postgres': ['local/platform', 'local/processes', 'local/config'],
   'local/auth': ['local/postgres', 'local/platform', ...base],
   'local/storage': ['local/postgres', 'local/platform', ...base],
-  'local/realtime': base,
+  'local/realtime': ['local/platform', ...base],
   'local/data-api': base,
   'local/inbox': base,
   // It runs the gateway, and answers as early as the facade's own process does.
   'local/functions': ['functions/chat', 'functions/api/http', ...base],
-  'local/proxy': ['local/auth', 'local/storage', 'local/functions', 'local/docs', ...base],
+  'local/proxy': [
+    'local/auth',
+    'local/storage',
+    'local/realtime',
+    'local/data-api',
+    'local/functions',
+    'local/docs',
+    ...base,
+  ],
   'local/demo': ['local/storage', 'local/config'],
   'local/stack': [
     'local/demo',
@@ -42,6 +50,7 @@ const mayImport: Record<string, string[]> = {
     'local/inbox',
     'local/schema',
     'local/postgres',
+    'local/platform',
     ...base,
   ],
   // These are about the functions: they describe, ask for and check what these read.

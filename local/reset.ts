@@ -1,19 +1,20 @@
 // npm run reset: deletes the data folder, so that the next start is the first one again.
-import { existsSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { assertNotRunning } from './stack/lock.ts'
 import { stopLeftoverServer } from './postgres/cluster.ts'
+import { isThere, sentenceOf } from './config/system-errors.ts'
 import { UserError } from './config/user-error.ts'
 import { readSettings } from './config/settings.ts'
 
 try {
   const { dataDir } = readSettings(process.env)
-  if (!existsSync(dataDir)) {
+  if (!isThere(dataDir)) {
     console.log(`There is nothing to reset: ${dataDir} does not exist.`)
   } else {
     assertNotRunning(dataDir)
     const ours = ['postgres', 'postgres.new', 'secrets.json', 'logs', 'supervisor.lock']
-    if (!ours.some((name) => existsSync(join(dataDir, name)))) {
+    if (!ours.some((name) => isThere(join(dataDir, name)))) {
       throw new UserError(`${dataDir} does not look like a data folder of this stack: left alone.`)
     }
     for (const name of ['replica', 'postgres']) {
@@ -24,7 +25,8 @@ try {
     console.log('Done. "npm start" creates a new one.')
   }
 } catch (error) {
-  if (!(error instanceof UserError)) throw error
-  console.error(error.message)
+  const sentence = sentenceOf(error)
+  if (!sentence) throw error
+  console.error(sentence)
   process.exit(1)
 }

@@ -1,5 +1,5 @@
 // npm start: the whole backend on this machine. Settings: PORT, HOST, LOCAL_DATA, SEED, RATES, REPLICAS.
-import { UserError } from './config/user-error.ts'
+import { sentenceOf } from './config/system-errors.ts'
 
 try {
   const { readSettings } = await import('./config/settings.ts')
@@ -10,7 +10,8 @@ try {
   const { run } = await import('./stack/supervisor.ts')
   await run()
 } catch (error) {
-  if (error instanceof UserError) console.error(`\n${error.message}`)
+  const sentence = sentenceOf(error)
+  if (sentence) console.error(`\n${sentence}`)
   else if ((error as { code?: string }).code === 'ERR_MODULE_NOT_FOUND') {
     console.error(
       `\nA package is missing: run "npm ci" and start again.\n${(error as Error).message}`,

@@ -12,7 +12,7 @@ type Social = { clientIds: string[]; keysUrl: string; skipNonce: boolean }
 
 /** What the embedded stack reads of supabase/config.toml. */
 export type Config = {
-  api: { schemas: string[]; maxRows: number }
+  api: { schemas: string[]; searchPath: string[]; maxRows: number }
   auth: {
     jwtExpiry: number
     rotation: boolean
@@ -49,7 +49,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       toml,
     ) ?? otherwise) as T
   return {
-    api: { schemas: at('api.schemas', ['public']), maxRows: at('api.max_rows', 1000) },
+    api: {
+      schemas: at('api.schemas', ['public']),
+      searchPath: at('api.extra_search_path', ['public', 'extensions']),
+      maxRows: at('api.max_rows', 1000),
+    },
     auth: {
       jwtExpiry: at('auth.jwt_expiry', 3600),
       rotation: at('auth.enable_refresh_token_rotation', true),

@@ -14,7 +14,8 @@ export type Variable = {
 
 const declared = {
   PORT: {
-    about: 'The port of the API; the other ports follow.',
+    about:
+      'The port of the API; thirteen more follow, so that stacks beside one another are 14 apart.',
     of: ['stack'],
     default: '54321',
   },
@@ -87,6 +88,16 @@ const declared = {
   REAL_AUTH: {
     about:
       'The binary of supabase/auth, its migrations beside it: it runs in place of the stand-in.',
+    of: ['stack', 'tests'],
+  },
+  REAL_REALTIME: {
+    about:
+      'The folder of a release of supabase/realtime: it runs in place of the stand-in. What it listens on ' +
+      'is open to every address of the machine; it cannot be told otherwise.',
+    of: ['stack', 'tests'],
+  },
+  REAL_DATA_API: {
+    about: 'The binary of PostgREST: it runs in place of the stand-in.',
     of: ['stack', 'tests'],
   },
   REAL_AUTH_PROXY: {

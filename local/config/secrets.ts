@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isThere } from './system-errors.ts'
 import { UserError } from './user-error.ts'
 
 /** The secrets of a data folder, made at its first start and never changed. */
@@ -29,8 +30,8 @@ const names: (keyof Secrets)[] = [
 /** Reads the folder's secrets, or makes them when the folder has none yet. */
 export function secretsOf(dataDir: string): Secrets {
   const path = join(dataDir, 'secrets.json')
-  if (existsSync(path)) return read(path)
-  if (existsSync(join(dataDir, 'postgres'))) {
+  if (isThere(path)) return read(path)
+  if (isThere(join(dataDir, 'postgres'))) {
     throw new UserError(
       `The data folder ${dataDir} is damaged: secrets.json is missing, without which its database ` +
         'cannot be opened. Restore the file from a copy, or run "npm run reset" to start over.',
@@ -53,8 +54,9 @@ export function secretsOf(dataDir: string): Secrets {
 }
 
 function read(path: string): Secrets {
+  const text = readFileSync(path, 'utf8')
   try {
-    const secrets = JSON.parse(readFileSync(path, 'utf8'))
+    const secrets = JSON.parse(text)
     // All that are made here are longer; a placeholder is not.
     if (names.every((name) => typeof secrets[name] === 'string' && secrets[name].length > 30)) {
       return secrets

@@ -18,7 +18,9 @@ export type Ports = Record<
   | 'chat1'
   | 'chat2'
   | 'replica'
-  | 'lateDatabase',
+  | 'lateDatabase'
+  | 'realtimeNode'
+  | 'realtimeCalls',
   number
 >
 
@@ -49,9 +51,20 @@ export type Settings = {
   realStorage: string | undefined
   /** The binary of the real Auth server, likewise. */
   realAuth: string | undefined
-  /** What it reaches the providers by. */
+  /** The folder of a release of the real Realtime server. */
+  realRealtime: string | undefined
+  /** The binary of PostgREST. */
+  realDataApi: string | undefined
+  /** What the real Auth reaches the providers by. */
   realAuthOutside: { HTTPS_PROXY?: string; SSL_CERT_FILE?: string }
 }
+
+/** Where something else listens already, whose stack it may be. */
+export const portTaken = (port: number, name: string) =>
+  new UserError(
+    `Port ${port} (${name}) is taken by another program: end that one, or choose other ports with ` +
+      'PORT=<number> npm start. A stack has fourteen, from that number on.',
+  )
 
 /** A wrong value is named, not guessed at. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
@@ -110,6 +123,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   }
   const realStorage = given('REAL_STORAGE')
   const realAuth = given('REAL_AUTH')
+  const realRealtime = given('REAL_REALTIME')
+  const realDataApi = given('REAL_DATA_API')
   return {
     dataDir: resolve(root, given('LOCAL_DATA')!),
     ports: {
@@ -125,6 +140,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       chat2: port + 9,
       replica: port + 10,
       lateDatabase: port + 11,
+      realtimeNode: port + 12,
+      realtimeCalls: port + 13,
     },
     host: host === 'localhost' || host === '127.0.0.1' ? undefined : host,
     seed,
@@ -138,6 +155,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     lateSeed: late === undefined ? undefined : Number(late),
     realStorage: realStorage && resolve(realStorage),
     realAuth: realAuth && resolve(realAuth),
+    realRealtime: realRealtime && resolve(realRealtime),
+    realDataApi: realDataApi && resolve(realDataApi),
     realAuthOutside: {
       HTTPS_PROXY: given('REAL_AUTH_PROXY'),
       SSL_CERT_FILE: given('REAL_AUTH_CA'),

@@ -1,8 +1,9 @@
 // Signing keys of the local project (ES256), with the states of a hosted project's keys. The file
 // is read again when it changes, so a test can rotate keys while the stack runs.
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errors, exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
+import { isThere } from './system-errors.ts'
 import { UserError } from './user-error.ts'
 
 type KeyState = 'standby' | 'current' | 'previous' | 'revoked'
@@ -13,15 +14,16 @@ const fileOf = (dataDir: string) => join(dataDir, 'signing-keys.json')
 
 /** Makes the first key of a new folder. */
 export async function ensureKeys(dataDir: string): Promise<void> {
-  if (!existsSync(fileOf(dataDir))) await addKey(dataDir, 'current')
+  if (!isThere(fileOf(dataDir))) await addKey(dataDir, 'current')
 }
 
 /** The keys as they are stored, private parts included. */
 export function storedKeys(dataDir: string): StoredKey[] {
   const path = fileOf(dataDir)
-  if (!existsSync(path)) return []
+  if (!isThere(path)) return []
+  const text = readFileSync(path, 'utf8')
   try {
-    return JSON.parse(readFileSync(path, 'utf8'))
+    return JSON.parse(text)
   } catch {
     throw new UserError(
       `The data folder is damaged: ${path} cannot be read. Delete that file to get new keys; ` +

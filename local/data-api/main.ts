@@ -123,6 +123,7 @@ const servers: [Server, number][] = [
   [restServer(rest), stack.ports.dataApi],
   [studioServer(stack, studio.fetch, studioSql), stack.ports.studio],
 ]
+if (stack.realDataApi) servers.shift()
 // The first call reads the whole catalogue: better now than during a request.
 const authorization = `Bearer ${await hs256Token(stack.secrets.dataApi, { role: 'anon' })}`
 const headers = { authorization, apikey: stack.secrets.publishableKey }

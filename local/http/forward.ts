@@ -113,13 +113,16 @@ export function forwardUpgrade(
   socket: Socket,
   first: Buffer,
   { port, path, peer, unavailable, hold, answered }: Target,
+  replaced: Record<string, string> = {},
 ): void {
   const raw = request.rawHeaders
   let head = `${request.method} ${path} HTTP/1.1\r\n`
   for (let index = 0; index < raw.length; index += 2) {
-    if (raw[index]!.toLowerCase() === 'x-forwarded-for') continue
+    const name = raw[index]!.toLowerCase()
+    if (name === 'x-forwarded-for' || name in replaced) continue
     head += `${raw[index]}: ${raw[index + 1]}\r\n`
   }
+  for (const name in replaced) head += `${name}: ${replaced[name]}\r\n`
   let open = false
   // Small frames must not wait for each other, and a peer that vanished must be noticed.
   const options = { port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true }

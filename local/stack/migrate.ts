@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
+import { adviceOn } from '../config/system-errors.ts'
 import { UserError } from '../config/user-error.ts'
 import { errorLines, remoteFlag, retryOnLockTimeout, supabase } from '../schema/cli.ts'
 import { root } from '../config/settings.ts'
@@ -20,6 +21,8 @@ function projectVersions(): string[] {
 /** Applies pending migrations by the official CLI and enables the facade's role. */
 export async function migrate(stack: Stack, say: Say): Promise<void> {
   const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
+  // A database that ends fails the next query; without this it would end the supervisor.
+  client.on('error', () => {})
   await client.connect()
   try {
     const done = new Set(await appliedVersions(client))
@@ -55,11 +58,11 @@ async function push(stack: Stack) {
   // A home of its own: the CLI keeps state there, and must find no linked project.
   const result = await retryOnLockTimeout(() => supabase([...args, url], { HOME: home }))
   if (result.code === 0) return
+  const said = errorLines(result)
+  const advice = adviceOn(said, stack.dataDir) ??
+    'If they were regenerated since the last start, "npm run reset" starts over with an empty database.'
   throw new UserError(
-    'The migrations do not apply; nothing of the failing one was kept. If they were regenerated ' +
-      `since the last start, "npm run reset" starts over with an empty database.\n\n${
-        errorLines(result)
-      }`,
+    `The migrations do not apply; nothing of the failing one was kept. ${advice}\n\n${said}`,
   )
 }
 
@@ -115,12 +118,17 @@ async function seed(client: pg.Client, stack: Stack, say: Say) {
     )
   } catch (error) {
     const { message, where = '' } = error as Error & { where?: string }
+    const advice = adviceOn(message, stack.dataDir) ??
+      `${where} Fix supabase/seed.sql or seed_life.sql, or start with SEED=none.`
     throw new UserError(
-      `The demo data could not be loaded, and nothing of it was kept: ${message} (${where}). Fix ` +
-        'supabase/seed.sql or seed_life.sql, or start with SEED=none.',
+      `The demo data could not be loaded, and nothing of it was kept: ${message}. ${advice}`,
     )
   }
-  if (demo) say('demo data loaded')
+  if (demo) {
+    say(
+      `demo data loaded${stack.realStorage ? ', without pictures and papers (REAL_STORAGE)' : ''}`,
+    )
+  }
 }
 
 /** In one transaction, with the rights that migrations have. */

@@ -1,10 +1,13 @@
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
+import { get } from 'node:http'
+import { realDataApiSettings } from '../data-api/real-proxy.ts'
+import { realRealtimeSettings } from '../realtime/real-proxy.ts'
 import { realAuthSettings } from '../auth/real-proxy.ts'
 import { parentOf, startTimeOf } from '../processes/process-info.ts'
 import { addKey } from '../config/signing-keys.ts'
@@ -19,7 +22,12 @@ async function described() {
   const folder = mkdtempSync(join(tmpdir(), 'property-real-'))
   await addKey(folder, 'current')
   await addKey(folder)
-  const parts = { REAL_AUTH: '/opt/auth/auth', REAL_STORAGE: '/opt/storage' }
+  const parts = {
+    REAL_AUTH: '/opt/auth/auth',
+    REAL_STORAGE: '/opt/storage',
+    REAL_REALTIME: '/opt/realtime',
+    REAL_DATA_API: '/opt/postgrest',
+  }
   const stack = readStack({ LOCAL_DATA: folder, PORT: '31000', RATES: 'off', ...parts })
   return { stack, remove: () => rmSync(folder, { recursive: true }) }
 }
@@ -65,10 +73,39 @@ describe('a real server in place of a stand-in', () => {
     remove()
   })
 
+  test('gets the settings of config.toml: Data API and Realtime', async () => {
+    const { stack, remove } = await described()
+    const settings = realDataApiSettings(stack)
+    expect(settings).toMatchObject({
+      PGRST_DB_SCHEMAS: 'api',
+      PGRST_DB_EXTRA_SEARCH_PATH: 'api',
+      PGRST_DB_MAX_ROWS: '1000',
+      PGRST_SERVER_HOST: '127.0.0.1',
+      PGRST_SERVER_PORT: '31005',
+    })
+    expect(JSON.parse(settings.PGRST_JWT_SECRET!).keys).toHaveLength(2)
+    expect(settings.PGRST_JWT_SECRET).not.toContain('"d"')
+    expect(realRealtimeSettings(stack)).toMatchObject({
+      PORT: '31006',
+      DB_PORT: '31001',
+      DB_NAME: 'realtime_tenants',
+      GEN_RPC_SOCKET_IP: '127.0.0.1',
+      GEN_RPC_TCP_SERVER_PORT: '31013',
+      DB_ENC_KEY: expect.stringMatching(/^\w{16}$/),
+    })
+    remove()
+  })
+
   test('creates its own tables and gets tokens in place of API keys', async () => {
-    const { folder, binary } = echo()
+    const { folder, auth, dataApi, realtime } = echo()
     const port = await freePorts()
-    const stack = await startStack({ PORT: String(port), REAL_AUTH: binary, NODE_ENV: 'test' })
+    const stack = await startStack({
+      PORT: String(port),
+      REAL_AUTH: auth,
+      REAL_DATA_API: dataApi,
+      REAL_REALTIME: realtime,
+      NODE_ENV: 'test',
+    })
     try {
       const heard = async (headers: Record<string, string>) =>
         (await fetch(`${stack.url}/auth/v1/admin/users?page=1`, { headers })).json()
@@ -83,14 +120,55 @@ describe('a real server in place of a stand-in', () => {
       expect(asUser.headers.authorization).toBe('Bearer a.b.c')
       expect((await fetch(`${stack.url}/auth/v1/user`)).status).toBe(401)
 
+      const api = async (path: string, headers: Record<string, string>) =>
+        (await fetch(`${stack.url}${path}`, {
+          headers: { apikey: stack.publishableKey, ...headers },
+        }))
+          .json()
+      const called = await api('/rest/v1/rpc/list_plans?a=1', { 'accept-profile': 'api' })
+      expect(called).toMatchObject({
+        url: '/rpc/list_plans?a=1',
+        headers: { 'accept-profile': 'api' },
+      })
+      expect(claimsOf(called.headers)).toMatchObject({ role: 'anon' })
+      const broadcast = await api('/realtime/v1/api/broadcast', { authorization: 'Bearer a.b.c' })
+      expect(broadcast).toMatchObject({
+        url: '/api/broadcast',
+        headers: { host: `local.localhost:${port + 6}`, authorization: 'Bearer a.b.c' },
+      })
+      expect(claims(broadcast.headers.apikey)).toMatchObject({ role: 'anon' })
+
+      const [upgrade] = await once(
+        get(`${stack.url}/realtime/v1/websocket?vsn=2.0.0&apikey=${stack.secretKey}`, {
+          headers: { connection: 'Upgrade', upgrade: 'websocket' },
+        }),
+        'response',
+      )
+      const { url, headers, told } = await new Response(upgrade).json()
+      expect(headers.host).toBe(`local.localhost:${port + 6}`)
+      const { pathname, searchParams } = new URL(url, stack.url)
+      expect([pathname, searchParams.get('vsn')]).toEqual(['/socket/websocket', '2.0.0'])
+      for (const token of [searchParams.get('apikey'), headers['x-api-key']]) {
+        expect(claims(token)).toMatchObject({ role: 'service_role' })
+      }
+      expect(told[0]).toMatchObject({ external_id: 'local', private_only: true })
+      expect(JSON.stringify(told[0].jwt_jwks)).not.toContain('"d"')
+      await addKey(stack.folder)
+      await waitUntil('Realtime has the new key', async () => {
+        const { told } = await (await fetch(`http://127.0.0.1:${port + 6}/`)).json()
+        return told.at(-1).jwt_jwks.keys.length === 2
+      })
+
       const client = new pg.Client({ connectionString: stack.databaseUrl })
       await client.connect()
       const { rows } = await client.query(
-        `select pg_get_userbyid(relowner) as owner from pg_class
-        where oid in ('auth.users'::regclass, 'auth.schema_migrations'::regclass)`,
+        `select pg_get_userbyid(relowner) as owner from pg_class where oid in
+          ('auth.users'::regclass, 'auth.schema_migrations'::regclass, 'realtime.messages'::regclass)
+        order by 1`,
       )
       await client.end()
-      expect(rows).toEqual(Array(2).fill({ owner: 'supabase_auth_admin' }))
+      const owners = ['supabase_auth_admin', 'supabase_auth_admin', 'supabase_realtime_admin']
+      expect(rows).toEqual(owners.map((owner) => ({ owner })))
     } finally {
       await stack.stop()
       rmSync(folder, { recursive: true })
@@ -104,9 +182,9 @@ describe('the real Auth as a child of the stack', () => {
     Number((await (await fetch(`http://127.0.0.1:${port + 4}/`)).json()).pid)
 
   test('that outlived everybody is ended, and follows new keys', async () => {
-    const { folder, binary } = echo()
+    const { folder, auth } = echo()
     const port = await freePorts()
-    const settings = { PORT: String(port), REAL_AUTH: binary, NODE_ENV: 'test' }
+    const settings = { PORT: String(port), REAL_AUTH: auth, NODE_ENV: 'test' }
     const data = mkdtempSync(join(tmpdir(), 'property-real-'))
     let stack = await startStack({ ...settings, LOCAL_DATA: data })
     try {
@@ -131,7 +209,7 @@ describe('the real Auth as a child of the stack', () => {
   })
 
   test('does not share its port with anything else, nor end it', async () => {
-    const { folder, binary } = echo()
+    const { folder, auth } = echo()
     const port = await freePorts()
     const other = createServer((socket) => socket.end()).listen(port + 4, '127.0.0.1')
     await once(other, 'listening')
@@ -141,7 +219,7 @@ describe('the real Auth as a child of the stack', () => {
       join(data, 'real-auth.json'),
       JSON.stringify({ pid: process.pid, born: '1', dataDir: data }),
     )
-    const settings = { PORT: String(port), REAL_AUTH: binary, NODE_ENV: 'test', LOCAL_DATA: data }
+    const settings = { PORT: String(port), REAL_AUTH: auth, NODE_ENV: 'test', LOCAL_DATA: data }
     const logs = () => readFileSync(join(data, 'logs', 'auth.log'), 'utf8')
     try {
       await expect(startStack(settings)).rejects.toThrow()
@@ -154,31 +232,68 @@ describe('the real Auth as a child of the stack', () => {
   })
 })
 
-function claimsOf({ authorization }: { authorization: string }) {
-  return JSON.parse(Buffer.from(authorization.split('.')[1]!, 'base64url').toString())
-}
+const claims = (token: string) =>
+  JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
 
-/** What stands for a binary here: makes tables as Auth's owner and says what it is asked. */
+const claimsOf = ({ authorization }: { authorization: string }) => claims(authorization)
+
+/** What stands for the binaries here: makes tables as their owners and says what it is asked. */
 function echo() {
   const folder = mkdtempSync(join(tmpdir(), 'property-echo-'))
-  const binary = join(folder, 'auth')
-  writeFileSync(
-    binary,
-    `#!${process.execPath}
-const { createServer } = require('node:http')
-const { readFileSync } = require('node:fs')
-const pg = require('${root}node_modules/pg')
-const client = new pg.Client({ connectionString: process.env.GOTRUE_DB_DATABASE_URL })
-client.connect()
-  .then(() => client.query("select to_regclass('auth.schema_migrations') as made"))
-  .then(({ rows: [{ made }] }) => made ?? client.query(
-    readFileSync('${root}local/platform/3-auth.sql', 'utf8')
-      + ';create table auth.schema_migrations (version text primary key)'))
-  .then(() => createServer(({ url, headers }, response) => {
-    response.end(JSON.stringify({ url, headers, pid: process.pid }))
-  }).listen(process.env.GOTRUE_API_PORT, process.env.GOTRUE_API_HOST))
-`,
-  )
-  chmodSync(binary, 0o755)
-  return { folder, binary }
+  const write = (name: string, script: string) => {
+    const file = join(folder, name)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, `#!${process.execPath}\n${script}`)
+    chmodSync(file, 0o755)
+    return file
+  }
+  const asked = `const { createServer } = require('node:http')
+    const { readFileSync } = require('node:fs')
+    const pg = require('${root}node_modules/pg')
+    const { env } = process
+    const tables = async (url, schema, migrations) => {
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      const { rows: [{ made }] } = await client.query(
+        'select to_regclass($1) as made', [schema + '.schema_migrations'])
+      if (!made) {
+        await client.query(readFileSync('${root}local/platform/' + migrations, 'utf8'))
+        await client.query('create table ' + schema + '.schema_migrations (version text primary key)')
+      }
+      await client.end()
+    }
+    const told = []
+    const say = ({ url, headers }, response) =>
+      response.end(JSON.stringify({ url, headers, told, pid: process.pid }))
+  `
+  return {
+    folder,
+    auth: write(
+      'auth',
+      asked + `
+      tables(env.GOTRUE_DB_DATABASE_URL, 'auth', '3-auth.sql')
+        .then(() => createServer(say).listen(env.GOTRUE_API_PORT, env.GOTRUE_API_HOST))`,
+    ),
+    dataApi: write(
+      'postgrest',
+      asked + `
+      createServer(say).listen(env.PGRST_SERVER_PORT, env.PGRST_SERVER_HOST)`,
+    ),
+    // Of a release; asked to migrate it has nothing to do.
+    realtime: dirname(dirname(write(
+      'bin/realtime',
+      asked + `
+      const { DB_USER, DB_PASSWORD, DB_HOST, DB_PORT } = env
+      const url = 'postgresql://' + DB_USER + ':' + DB_PASSWORD + '@' + DB_HOST + ':' + DB_PORT + '/postgres'
+      if (process.argv[2] === 'start') createServer(async (request, response) => {
+        if (request.method !== 'PUT') return say(request, response)
+        for await (const part of request) told.push(JSON.parse(part).tenant)
+        await tables(url, 'realtime', '5-realtime.sql')
+        response.end()
+      }).on('upgrade', ({ url, headers }, socket) => {
+        const said = JSON.stringify({ url, headers, told })
+        socket.end('HTTP/1.1 403 Forbidden\\r\\nContent-Length: ' + said.length + '\\r\\n\\r\\n' + said)
+      }).listen(env.PORT, '127.0.0.1')`,
+    ))),
+  }
 }

@@ -1,7 +1,6 @@
 // The embedded stack as a program: how it starts, refuses, recovers and stops. Each test has stacks of
 // its own, on free ports and in folders that go afterwards.
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import {
   cpSync,
   existsSync,
@@ -13,7 +12,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -334,19 +332,6 @@ describe('a start that cannot succeed reports why in a sentence', () => {
     // An address for documentation (RFC 5737).
     const PORT = String(await freePorts())
     await refused({ LOCAL_DATA, PORT, HOST: '203.0.113.9' }, /is no address of this machine/)
-  })
-
-  test('when any of its ports is taken', async () => {
-    const PORT = await freePorts()
-    for (const [more, name] of [[0, 'api'], [1, 'database'], [3, 'inbox']] as const) {
-      const other = createServer().listen(PORT + more, '127.0.0.1')
-      await once(other, 'listening')
-      await refused(
-        { LOCAL_DATA: newFolder(), PORT: String(PORT) },
-        new RegExp(`Port ${PORT + more} \\(${name}\\) is taken`),
-      )
-      other.close()
-    }
   })
 
   test('when the data folder is damaged, and changes nothing in it', async () => {

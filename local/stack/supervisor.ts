@@ -13,11 +13,13 @@ import { ensureKeys } from '../config/signing-keys.ts'
 import { takeLock } from './lock.ts'
 import { migrate } from './migrate.ts'
 import { onNpmExit } from './npm-parent.ts'
+import { ensurePartitions } from '../platform/prepare.ts'
 import { startPostgres } from '../postgres/postgres.ts'
 import { stopLeftoverServer } from '../postgres/cluster.ts'
 import { startReplica, waitForNoReplica } from '../postgres/replica.ts'
+import { sentenceOf } from '../config/system-errors.ts'
 import { UserError } from '../config/user-error.ts'
-import { type Ports, readSettings, type Settings } from '../config/settings.ts'
+import { type Ports, portTaken, readSettings, type Settings } from '../config/settings.ts'
 import {
   chatPorts,
   describeStack,
@@ -35,11 +37,18 @@ const log = (line: string) => {
 let stopping: Promise<void> | undefined
 const toStop: (() => Promise<void> | void)[] = []
 
-/** Stops everything in the reverse order of its start, once. */
+/** Stops everything in the reverse order of its start, once; what was just being started as well. */
 function stop(): Promise<void> {
   return stopping ??= (async () => {
-    for (const step of toStop.reverse()) await step()
+    for (let next = toStop.pop(); next; next = toStop.pop()) await next()
   })()
+}
+
+/** Waits for a step of the start, after which no other is taken if somebody has asked to stop. */
+async function step<T>(work: Promise<T>): Promise<T> {
+  const result = await work
+  if (stopping) throw new Error('It is being stopped.')
+  return result
 }
 
 /** Runs the stack until it is stopped. */
@@ -61,29 +70,25 @@ export async function run(): Promise<void> {
     await start(settings, lock.leftover)
   } catch (error) {
     if (stopping) return
+    const sentence = sentenceOf(error, dataDir)
     await stop()
-    throw error
+    throw sentence ? new UserError(sentence) : error
   }
 }
 
 async function start(settings: Settings, leftover: boolean) {
-  const { dataDir, ports, host, countCalls, realAuth, realStorage, replica, lateSeed } = settings
+  const { dataDir, ports, host, countCalls, replica } = settings
   const described = join(dataDir, 'stack.json')
   rmSync(described, { force: true })
-  const { database: _own, auth, lateDatabase, ...rest } = ports
-  const others = {
-    ...rest,
-    // The real Auth may have outlived everybody: real-server.ts ends it, or refuses.
-    ...(!realAuth && { auth }),
-    ...(lateSeed !== undefined && { lateDatabase }),
-  }
   // The real servers keep more connections open than the stand-ins; where commits wait for a replica,
   // whose queries may hold it up for a second, all are open at once.
-  const connections = realAuth || realStorage || replica === 'synchronous' ? 100 : undefined
-  await stopLeftoverServer(dataDir, log, 'replica')
+  const { realAuth, realStorage, realRealtime, realDataApi } = settings
+  const some = realAuth || realStorage || realRealtime || realDataApi
+  const connections = some || replica === 'synchronous' ? 100 : undefined
+  await step(stopLeftoverServer(dataDir, log, 'replica'))
   // The parts of a killed supervisor end by themselves, all of them after this time.
-  await requirePorts(others, leftover ? longestStop + 5000 : 0)
-  if (host) await requireHost(host, ports.api)
+  await step(requirePorts(portsToCheck(settings), leftover ? longestStop + 5000 : 0))
+  if (host) await step(requireHost(host, ports.api))
 
   const database = new SupervisedProcess(
     'database',
@@ -91,24 +96,23 @@ async function start(settings: Settings, leftover: boolean) {
     log,
   )
   toStop.push(() => database.stop())
-  await database.start()
+  await step(database.start())
   log(`database on port ${ports.database}`)
-  if (leftover) await waitForNoReplica(dataDir, ports.database)
-  await ensureKeys(dataDir)
+  if (leftover) await step(waitForNoReplica(dataDir, ports.database))
+  await step(ensureKeys(dataDir))
   const stack = readStack(process.env)
   // Real servers create their tables themselves, and the migrations write into them.
   await startAll([
     ...(stack.realAuth ? [nodeProgram(stack, 'auth', '../auth/real-server.ts')] : []),
     ...(stack.realStorage ? [nodeProgram(stack, 'storage', '../storage/real-server.ts')] : []),
+    ...(stack.realRealtime ? [nodeProgram(stack, 'realtime', '../realtime/real-server.ts')] : []),
   ])
-  await migrate(stack, log)
+  await step(migrate(stack, log))
   if (stack.replica !== 'none') await startReplicaOf(stack, connections)
   await startAll(childPrograms(stack))
   toStop.push(() => rmSync(described, { force: true }))
-  const partitions = 'select realtime.ensure_partitions()'
-  const clock = setInterval(() => void query(stack, partitions), 3_600_000)
+  const clock = setInterval(() => void query(stack, ensurePartitions), 3_600_000)
   toStop.push(() => clearInterval(clock))
-  if (stopping) return
   writeFileSync(`${described}.new`, JSON.stringify(describeStack(stack), null, 2), { mode: 0o600 })
   renameSync(`${described}.new`, described)
   printSummary(stack)
@@ -125,11 +129,11 @@ async function startReplicaOf(stack: Stack, connections?: number) {
       synchronous: replica === 'synchronous',
     }), log)
   toStop.push(() => part.stop())
-  await part.start()
+  await step(part.start())
   log(`replica on port ${ports.replica}`)
   // As pg_cron does on a hosted project.
   const beat = () => query(stack, 'select private.beat()')
-  await beat()
+  await step(beat())
   const clock = setInterval(() => void beat(), 1000)
   toStop.push(() => clearInterval(clock))
 }
@@ -140,10 +144,10 @@ async function startAll(programs: Program[]) {
     new SupervisedProcess(program.name, () => launch(program), log)
   )
   toStop.push(() => Promise.all(parts.map((part) => part.stop())).then(() => {}))
-  await Promise.all(parts.map(async (part) => {
+  await step(Promise.all(parts.map(async (part) => {
     await part.start()
     log(`${part.name} ready`)
-  }))
+  })))
 }
 
 const nodeProgram = ({ dataDir }: Stack, name: string, file: string, quiet = false): Program => ({
@@ -163,7 +167,8 @@ function childPrograms(stack: Stack): Program[] {
       : [nodeProgram(stack, 'late-database', '../postgres/late.ts')]),
     nodeProgram(stack, 'services', './services.ts'),
     nodeProgram(stack, 'data-api', '../data-api/main.ts', true),
-    nodeProgram(stack, 'realtime', '../realtime/main.ts'),
+    ...(stack.realDataApi ? [nodeProgram(stack, 'postgrest', '../data-api/real-server.ts')] : []),
+    ...(stack.realRealtime ? [] : [nodeProgram(stack, 'realtime', '../realtime/main.ts')]),
     ...chatPorts(stack).map((port, index) =>
       chatProgram(stack, {
         name: `chat-${index + 1}`,
@@ -174,6 +179,27 @@ function childPrograms(stack: Stack): Program[] {
   ]
 }
 
+/**
+ * Where something will listen, but for what looks for itself: Postgres says that its port is taken, and a real
+ * server may have outlived everybody (processes/real-server.ts).
+ */
+function portsToCheck(settings: Settings): Partial<Ports> {
+  const { api, studio, inbox, auth, dataApi, realtime, storage, ...some } = settings.ports
+  return {
+    api,
+    studio,
+    inbox,
+    storage,
+    ...(!settings.realAuth && { auth }),
+    ...(!settings.realDataApi && { dataApi }),
+    ...(!settings.realRealtime && { realtime }),
+    ...(settings.gateways > 0 && { chat1: some.chat1 }),
+    ...(settings.gateways > 1 && { chat2: some.chat2 }),
+    ...(settings.replica !== 'none' && { replica: some.replica }),
+    ...(settings.lateSeed !== undefined && { lateDatabase: some.lateDatabase }),
+  }
+}
+
 async function requirePorts(ports: Partial<Ports>, patience: number) {
   const deadline = Date.now() + patience
   let said = false
@@ -181,12 +207,7 @@ async function requirePorts(ports: Partial<Ports>, patience: number) {
     while (!await isFree(port)) {
       if (patience > 0 && !said) log('waiting for parts left over from an earlier run')
       said = true
-      if (Date.now() > deadline) {
-        throw new UserError(
-          `Port ${port} (${name}) is taken by another program: end that one, or choose other ports ` +
-            'with PORT=<number> npm start.',
-        )
-      }
+      if (Date.now() > deadline) throw portTaken(port, name)
       await sleep(100)
     }
   }

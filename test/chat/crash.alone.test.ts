@@ -125,7 +125,7 @@ describe.runIf(hasStack)('chat survives', () => {
     await right.join(conversationId)
     for (const i of upTo(5)) await left.sendMessage(conversationId, String(i))
     await waitUntil('they come', () => right.messages().length === 5)
-    const killed = crash('local/realtime/main.ts')
+    const killed = crash('local/realtime/')
     for (const i of upTo(20)) {
       await left.sendMessage(conversationId, `في الأثناء ${i}`)
       await pause(50, 'any moment is right')

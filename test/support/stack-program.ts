@@ -7,15 +7,27 @@ import { waitUntil } from './wait.ts'
 
 export type Settings = Record<string, string>
 
-type How = { args?: string[]; cwd?: string }
+type How = {
+  args?: string[]
+  cwd?: string
+  /** A command that runs it, as nsenter. */
+  within?: string[]
+  user?: { uid?: number; gid?: number }
+  /** In a process group of its own, which gets a signal as one does from a terminal. */
+  group?: boolean
+}
 
 /** Runs one of the programs with settings. */
-export function run(script: string, settings: Settings, { args = [], cwd }: How = {}) {
+export function run(script: string, settings: Settings, how: How = {}) {
+  const { args = [], cwd, within = [], user, group } = how
   const env = { ...process.env, SEED: 'none', NODE_ENV: 'test', ...settings }
-  const child = spawn(process.execPath, [script, ...args], {
+  const [command, ...rest] = [...within, process.execPath, script, ...args]
+  const child = spawn(command!, rest, {
     cwd,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: group,
+    ...user,
   })
   const said = { out: '', err: '' }
   child.stdout.on('data', (data) => (said.out += data))
@@ -24,7 +36,7 @@ export function run(script: string, settings: Settings, { args = [], cwd }: How 
   return { child, said, ended }
 }
 
-export const start = (settings: Settings) => run('local/start.ts', settings)
+export const start = (settings: Settings, how?: How) => run('local/start.ts', settings, how)
 
 /** Waits until a stack is ready. */
 export async function ready({ child, said }: ReturnType<typeof run>, folder: string) {

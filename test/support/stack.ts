@@ -84,7 +84,7 @@ export async function freePorts(): Promise<number> {
   for (;;) {
     const port = 15_000 + Math.floor(Math.random() * 17_000)
     const free = await Promise.all(
-      Array.from({ length: 12 }, (_, i) =>
+      Array.from({ length: 14 }, (_, i) =>
         new Promise<boolean>((resolve) => {
           const server = createServer()
           server.once('error', () => resolve(false))

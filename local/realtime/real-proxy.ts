@@ -1,0 +1,155 @@
+// The real Realtime server in place of the stand-in: the folder of a release of supabase/realtime, named by
+// REAL_REALTIME. It creates its tables by its own migrations; the proxy is in front of it, as on a hosted
+// project.
+import { createHmac } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { endSocket, socketUnavailable, unavailable } from '../http/answers.ts'
+import { type Credentials, peerOf, readCredentials } from '../http/credentials.ts'
+import { forward, forwardUpgrade } from '../http/forward.ts'
+import { hs256Token } from '../http/hs256.ts'
+import { type KeyRing, publicKeys, storedKeys } from '../config/signing-keys.ts'
+import type { Stack } from '../config/stack.ts'
+import { limitsOf } from './limits.ts'
+
+/** The project, by the name that comes first in the host that Realtime is asked at. */
+const tenant = 'local'
+/** A database beside the project's, in which it keeps what it knows of projects. */
+export const tenants = 'realtime_tenants'
+
+const secretOf = ({ secrets }: Stack, use: string) =>
+  createHmac('sha256', secrets.secretKey).update(`realtime ${use}`).digest('hex')
+
+/** Its environment, complete but for what concerns the project. */
+export function realRealtimeSettings(stack: Stack): Record<string, string> {
+  const { ports, dataDir } = stack
+  const database = new URL(stack.databaseUrl('supabase_admin'))
+  return {
+    HOME: dataDir,
+    LANG: 'C.UTF-8',
+    APP_NAME: 'realtime',
+    NODE_NAME: `realtime${ports.api}`,
+    RELEASE_COOKIE: secretOf(stack, 'cookie'),
+    RELEASE_TMP: dataDir,
+    ERL_CRASH_DUMP_SECONDS: '0',
+    // Alone, it needs nobody to keep the names of its like.
+    ERL_AFLAGS: `-start_epmd false -erl_epmd_port ${ports.realtimeNode} ` +
+      '-kernel inet_dist_use_interface {127,0,0,1}',
+    GEN_RPC_SOCKET_IP: '127.0.0.1',
+    GEN_RPC_TCP_SERVER_PORT: String(ports.realtimeCalls),
+    GEN_RPC_TCP_CLIENT_PORT: String(ports.realtimeCalls),
+    CLUSTER_STRATEGIES: 'NONE',
+    REGION: 'us-east-1',
+    PORT: String(ports.realtime),
+    REALTIME_IP_VERSION: 'ipv4',
+    DB_HOST: '127.0.0.1',
+    DB_PORT: database.port,
+    DB_USER: 'supabase_admin',
+    DB_PASSWORD: decodeURIComponent(database.password),
+    DB_NAME: tenants,
+    DB_IP_VERSION: 'ipv4',
+    DB_ENC_KEY: secretOf(stack, 'rows').slice(0, 16),
+    API_JWT_SECRET: secretOf(stack, 'admin'),
+    METRICS_JWT_SECRET: secretOf(stack, 'metrics'),
+    SECRET_KEY_BASE: secretOf(stack, 'pages'),
+    SLOT_NAME_SUFFIX: 'local',
+    RUN_JANITOR: 'true',
+    LOG_LEVEL: 'warning',
+    ...(stack.refusedJoins === 'quick' && { CHANNEL_ERROR_BACKOFF_MS: '200' }),
+  }
+}
+
+/** Tells it of the project, its keys and limits; it then migrates the project's schema `realtime`. */
+export async function describeProject(stack: Stack): Promise<boolean> {
+  const database = new URL(stack.databaseUrl('supabase_admin'))
+  const limits = limitsOf('free', stack.rates)
+  const most = (limit: number) => Math.min(limit, 1_000_000)
+  const body = {
+    tenant: {
+      name: tenant,
+      external_id: tenant,
+      // Required, but unused: tokens are signed with the keys.
+      jwt_secret: secretOf(stack, 'unused'),
+      jwt_jwks: publicKeys(storedKeys(stack.dataDir)),
+      private_only: true,
+      max_concurrent_users: most(limits.connections),
+      max_events_per_second: most(limits.eventsPerSecond),
+      max_joins_per_second: most(limits.joinsPerSecond),
+      max_presence_events_per_second: most(limits.presencePerSecond),
+      max_channels_per_client: limits.channelsPerConnection,
+      max_payload_size_in_kb: 256,
+      extensions: [{
+        type: 'postgres_cdc_rls',
+        settings: {
+          db_host: '127.0.0.1',
+          db_port: database.port,
+          db_name: database.pathname.slice(1),
+          db_user: 'supabase_admin',
+          db_password: decodeURIComponent(database.password),
+          region: 'us-east-1',
+          poll_interval_ms: 100,
+          poll_max_record_bytes: 1_048_576,
+          ssl_enforced: false,
+        },
+      }],
+    },
+  }
+  const token = await hs256Token(secretOf(stack, 'admin'), { role: 'admin' })
+  const response = await fetch(`http://127.0.0.1:${stack.ports.realtime}/api/tenants/${tenant}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) console.error(`REAL_REALTIME: ${response.status} ${await response.text()}`)
+  return response.ok
+}
+
+/** A token for a key, as long-lived as that. */
+const keyToken = (stack: Stack, keys: KeyRing, { keyRole: role }: Credentials) =>
+  keys.sign({ role, iss: stack.issuer, exp: Math.floor(Date.now() / 1000) + 10 * 365 * 86_400 })
+
+const hostOf = ({ ports }: Stack) => `${tenant}.localhost:${ports.realtime}`
+
+/** Forwards a request, with a token in place of an API key. */
+export async function forwardToRealRealtime(
+  stack: Stack,
+  keys: KeyRing,
+  request: IncomingMessage,
+  response: ServerResponse,
+  credentials: Credentials,
+): Promise<void> {
+  const { bearer, bearerIsKey } = credentials
+  const token = await keyToken(stack, keys, credentials)
+  const asKey = bearer === undefined || bearerIsKey
+  forward(request, response, {
+    port: stack.ports.realtime,
+    path: request.url!.slice('/realtime/v1'.length),
+    peer: peerOf(request),
+    unavailable: unavailable(response),
+  }, { host: hostOf(stack), apikey: token, ...(asKey && { authorization: `Bearer ${token}` }) })
+}
+
+/** The same for a WebSocket. */
+export async function upgradeToRealRealtime(
+  stack: Stack,
+  keys: KeyRing,
+  request: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+): Promise<void> {
+  socket.on('error', () => socket.destroy())
+  const credentials = readCredentials(stack, request)
+  if ('status' in credentials) {
+    endSocket(socket, '401 Unauthorized', 'Invalid API key')
+    return
+  }
+  const token = await keyToken(stack, keys, credentials)
+  const { searchParams } = new URL(request.url!, 'http://realtime')
+  searchParams.set('apikey', token)
+  forwardUpgrade(request, socket, head, {
+    port: stack.ports.realtime,
+    path: `/socket/websocket?${searchParams}`,
+    peer: peerOf(request),
+    unavailable: socketUnavailable(socket),
+  }, { host: hostOf(stack), apikey: token, 'x-api-key': token })
+}

@@ -1,0 +1,84 @@
+// Ctrl-C at any moment of a start: everything ends, nothing is half made, and the next start has its data.
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { processes } from '../processes/process-info.ts'
+import { descendants } from '../../test/support/descendants.ts'
+import { freePorts } from '../../test/support/stack.ts'
+import { ready, type Settings, start } from '../../test/support/stack-program.ts'
+import { pause, waitUntil } from '../../test/support/wait.ts'
+
+describe.runIf(process.platform !== 'win32')('Ctrl-C', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'local-interrupted-'))
+  let settings: Settings
+
+  beforeAll(async () => {
+    settings = { PORT: String(await freePorts()), LOCAL_DATA: folder, SEED: 'demo' }
+  })
+
+  let running: ReturnType<typeof start> | undefined
+  afterAll(async () => {
+    running?.child.kill('SIGINT')
+    await running?.ended
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  /** Starts a stack and interrupts it, as a terminal does every process of it: some time after it has said that. */
+  async function interrupted(said: string, later = 0) {
+    const stack = running = start(settings, { group: true })
+    await waitUntil(
+      `it says "${said}" or is ready`,
+      () => [said, 's  ready'].some((words) => stack.said.out.includes(words)),
+    )
+    await pause(later, 'any moment is right')
+    const parts = descendants(stack.child.pid!)
+    process.kill(-stack.child.pid!, 'SIGINT')
+    const { code, err, out } = await stack.ended
+    // Node itself, before any of our code runs, ends by the signal.
+    expect(code === 0 || out === '').toBe(true)
+    expect(err).not.toMatch(/\n\s+at /)
+    const pids = new Set(parts.map(({ pid }) => pid))
+    await waitUntil('no process is left', () => processes().every(({ pid }) => !pids.has(pid)))
+    for (const left of ['supervisor.lock', 'stack.json', 'postgres/postmaster.pid']) {
+      if (out) expect(existsSync(join(folder, left)), left).toBe(false)
+    }
+  }
+
+  async function sql(url: string, text: string) {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    return (await client.query(text).finally(() => client.end())).rows
+  }
+
+  const counts = `select (select count(*)::int from public.properties) as listings,
+    (select count(*)::int from storage.objects) as objects,
+    (select count(*)::int from public.media where bucket <> 'documents') as pictures`
+
+  test('CRASH-05 in the first start, and in later ones', async () => {
+    await interrupted('', 0)
+    await interrupted('', 200)
+    await interrupted('cluster made')
+    // While it migrates, and while it loads the demo data.
+    for (const later of [300, 1500, 4000]) await interrupted('database on', later)
+    await interrupted('applied', 1000)
+    await interrupted('database on', 2000)
+    for (const said of ['demo data', 'services ready', 's  ready']) await interrupted(said)
+    let stack = running = start(settings)
+    const { databaseUrl } = await ready(stack, folder)
+    const [before] = await sql(databaseUrl, counts)
+    expect(before).toMatchObject({ listings: 2000 })
+    expect(before.objects).toBeGreaterThan(before.pictures)
+    stack.child.kill('SIGINT')
+    expect(await stack.ended).toMatchObject({ code: 0 })
+    for (const later of [300, 500, 1000, 1500]) await interrupted('', later)
+    await interrupted('services ready')
+    stack = running = start(settings)
+    await ready(stack, folder)
+    expect(await sql(databaseUrl, counts)).toEqual([before])
+    stack.child.kill('SIGINT')
+    expect(await stack.ended).toMatchObject({ code: 0 })
+    expect(readdirSync(folder)).not.toContain('postgres.new')
+  })
+})

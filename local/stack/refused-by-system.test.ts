@@ -1,0 +1,227 @@
+// What the system refuses a start: room, a folder, a file, a port. It says so in a sentence, advises nothing by which
+// data would go, and changes nothing.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { freePorts } from '../../test/support/stack.ts'
+import { ready, run, type Settings, start } from '../../test/support/stack-program.ts'
+import { waitUntil } from '../../test/support/wait.ts'
+
+const isRoot = process.getuid?.() === 0
+// Whom permissions bind; root's are not bound by any.
+const user = isRoot ? { uid: 65534, gid: 65534 } : {}
+const mayRun = spawnSync(process.execPath, ['--check', 'local/start.ts'], user).status === 0
+
+const folders: string[] = []
+afterAll(() =>
+  folders.forEach((folder) => {
+    for (const path of ['.', ...names(folder)]) chmodSync(join(folder, path), 0o700)
+    rmSync(folder, { recursive: true })
+  })
+)
+
+const names = (folder: string) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
+
+/** A folder that looks like one in use, of whom permissions bind. */
+function used(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'local-refused-'))
+  folders.push(folder)
+  const secrets = ['publishableKey', 'secretKey', 'database', 'code', 'seal', 'dataApi']
+  mkdirSync(join(folder, 'postgres'), { mode: 0o700 })
+  mkdirSync(join(folder, 'logs'))
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
+  write(
+    'secrets.json',
+    JSON.stringify(Object.fromEntries(secrets.map((key) => [key, randomUUID()]))),
+  )
+  write('signing-keys.json', '[]')
+  write('postgres/PG_VERSION', '17\n')
+  write('supervisor.lock', JSON.stringify({ pid: process.pid, born: '0' }))
+  if (isRoot) {
+    for (const path of ['.', ...names(folder)]) chownSync(join(folder, path), 65534, 65534)
+  }
+  return folder
+}
+
+type Ended = { code: number | null; err: string }
+
+/** One sentence or two. */
+function expectSentence({ code, err }: Ended, words: RegExp) {
+  expect(err).toMatch(words)
+  expect(err).not.toMatch(/\n\s+at |reset/)
+  expect(code).toBeGreaterThan(0)
+}
+
+async function refused(settings: Settings, words: RegExp, script = 'local/start.ts') {
+  expectSentence(await run(script, settings, { user }).ended, words)
+}
+
+describe.runIf(mayRun && process.platform !== 'win32')('without permission', () => {
+  const permissions = /Permissions are the cause/
+
+  test('a folder cannot be made', async () => {
+    const folder = used()
+    const PORT = String(await freePorts())
+    chmodSync(folder, 0o555)
+    await refused({ PORT, LOCAL_DATA: join(folder, 'data') }, permissions)
+    chmodSync(folder, 0o755)
+    const file = join(folder, 'secrets.json')
+    for (const LOCAL_DATA of [file, join(file, 'data')]) {
+      await refused({ PORT, LOCAL_DATA }, /cannot be a folder/)
+    }
+  })
+
+  test.runIf(isRoot)('a folder belongs to another user', async () => {
+    const LOCAL_DATA = mkdtempSync(join(tmpdir(), 'local-refused-'))
+    folders.push(LOCAL_DATA)
+    const settings = { LOCAL_DATA, PORT: String(await freePorts()) }
+    for (const mode of [0o700, 0o755, 0o777]) {
+      chmodSync(LOCAL_DATA, mode)
+      await refused(settings, permissions)
+      expect(readdirSync(LOCAL_DATA)).toEqual([])
+    }
+  })
+
+  test.each([
+    ['.', 0o555],
+    ['supervisor.lock', 0],
+    ['secrets.json', 0],
+    ['postgres', 0],
+    ['postgres/PG_VERSION', 0],
+    ['logs', 0o555],
+  ])('%s may not be used', async (path, mode) => {
+    const folder = used()
+    // A lock that nobody holds any more goes.
+    const others = () => names(folder).filter((name) => name !== 'supervisor.lock')
+    const before = others()
+    chmodSync(join(folder, path), mode)
+    await refused({ LOCAL_DATA: folder, PORT: String(await freePorts()) }, permissions)
+    chmodSync(join(folder, path), 0o755)
+    expect(others()).toEqual(before)
+  })
+
+  test('the files of the database have another owner or mode', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'local-refused-'))
+    folders.push(folder)
+    const settings = { LOCAL_DATA: folder, PORT: String(await freePorts()) }
+    const first = start(settings)
+    await waitUntil('the database is made', () => first.said.out.includes('cluster made'))
+    first.child.kill('SIGINT')
+    expect(await first.ended).toMatchObject({ code: 0 })
+    const cluster = join(folder, 'postgres')
+    const { uid, gid } = statSync(cluster)
+    chmodSync(cluster, 0o755)
+    expectSentence(await start(settings).ended, permissions)
+    chmodSync(cluster, 0o700)
+    if (isRoot) {
+      chownSync(cluster, 1, 1)
+      expectSentence(await start(settings).ended, permissions)
+      chownSync(cluster, uid, gid)
+    }
+    const next = start(settings)
+    await ready(next, folder)
+    next.child.kill('SIGINT')
+    expect(await next.ended).toMatchObject({ code: 0 })
+  })
+
+  test('a folder of another user is not reset', async () => {
+    const folder = used()
+    chmodSync(folder, 0o555)
+    await refused({ LOCAL_DATA: folder }, permissions, 'local/reset.ts')
+    chmodSync(folder, 0o755)
+    expect(names(folder)).toContain('postgres')
+  })
+})
+
+describe('a port that is taken', () => {
+  const taken = async (port: number) => {
+    const other = createServer().listen(port, '127.0.0.1')
+    await once(other, 'listening')
+    return other
+  }
+  const names = ['api', 'database', 'studio', 'inbox', 'auth', 'dataApi', 'realtime', 'storage']
+  const some = { GATEWAYS: '2', REPLICAS: '1', LATE_ANSWERS: '1' }
+
+  test('is named, where something would listen', async () => {
+    const PORT = await freePorts()
+    const LOCAL_DATA = used()
+    rmSync(join(LOCAL_DATA, 'postgres'), { recursive: true })
+    for (const [more, name] of [...names, 'chat1', 'chat2', 'replica', 'lateDatabase'].entries()) {
+      const other = await taken(PORT + more)
+      const { err, code } = await start({ ...some, LOCAL_DATA, PORT: String(PORT) }).ended
+      expectSentence({ err, code }, new RegExp(`Port ${PORT + more} \\(${name}\\) is taken`))
+      other.close()
+    }
+  })
+
+  test('is of no matter, where nothing would listen', async () => {
+    const PORT = await freePorts()
+    const LOCAL_DATA = mkdtempSync(join(tmpdir(), 'local-refused-'))
+    folders.push(LOCAL_DATA)
+    const others = await Promise.all([9, 10, 11, 12, 13].map((more) => taken(PORT + more)))
+    const stack = start({ LOCAL_DATA, PORT: String(PORT) })
+    await ready(stack, LOCAL_DATA)
+    stack.child.kill('SIGINT')
+    expect(await stack.ended).toMatchObject({ code: 0 })
+    for (const other of others) other.close()
+  })
+})
+
+/** A file system of its own, which only who is within sees, and which goes with it. */
+async function smallDisk() {
+  const folder = mkdtempSync(join(tmpdir(), 'local-disk-'))
+  const mount = `mount -t tmpfs -o size=1g,mode=711 tmpfs ${folder} && echo there && exec cat`
+  const holder: ChildProcess = spawn('unshare', ['-m', 'sh', '-c', mount], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  await once(holder.stdout!, 'data')
+  const seen = `/proc/${holder.pid}/root${folder}`
+  const within = ['nsenter', '-t', String(holder.pid), '-m', '--wd']
+  const remount = (size: string) => {
+    const done = spawnSync(within[0]!, [
+      ...within.slice(1),
+      'mount',
+      '-o',
+      `remount,size=${size}`,
+      folder,
+    ])
+    expect(done.status).toBe(0)
+  }
+  return { folder, seen, within, remount, close: () => void holder.stdin!.end() }
+}
+
+const canMount = isRoot && spawnSync('unshare', ['-m', 'nsenter', '--version']).status === 0
+
+describe.runIf(canMount)('CRASH-06 a full disk', () => {
+  test('is named at any point of a start, and nothing is lost', async () => {
+    const disk = await smallDisk()
+    const settings = { LOCAL_DATA: disk.folder, PORT: String(await freePorts()), SEED: 'demo' }
+    // From its first file to the demo data.
+    for (const size of ['4k', '2m', '30m', '50m', '70m', '150m']) {
+      disk.remount(size)
+      expectSentence(await start(settings, { within: disk.within }).ended, /The disk is full/)
+    }
+    disk.remount('1g')
+    const stack = start(settings, { within: disk.within })
+    const { baseUrl } = await ready(stack, disk.seen)
+    const { items } = await (await fetch(`${baseUrl}/search?areaIds=salmiya&limit=1`)).json()
+    expect(items).toHaveLength(1)
+    stack.child.kill('SIGINT')
+    expect(await stack.ended).toMatchObject({ code: 0 })
+    disk.close()
+  })
+})
