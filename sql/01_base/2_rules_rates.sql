@@ -124,6 +124,24 @@ $$;
 comment on function private.keep_hit is
   'Keeps the newest hits of a rule that limits nothing itself, as many as its max.';
 
+create function private.hold_hits(rule text, subjects text[]) returns void
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+begin
+  -- Locked, whether or not they exist; what is there is not changed.
+  insert into private.rate_hits as held (rule, subject, hits, expires_at)
+  select hold_hits.rule, given.subject, '{}', clock_timestamp() + make_interval(secs => rates.seconds)
+  from unnest(subjects) with ordinality as given (subject, nth)
+  join private.rates on rates.rule = hold_hits.rule
+  order by given.nth
+  on conflict on constraint rate_hits_pkey do update set hits = held.hits where false;
+end
+$$;
+comment on function private.hold_hits is
+  'Takes the rows of several subjects in their order, for who counts them later in another.';
+
 create function private.uncount_hit(rule text, subject text, hit timestamptz) returns void
   language plpgsql
   security definer -- writes a closed table

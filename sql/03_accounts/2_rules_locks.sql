@@ -31,8 +31,10 @@
 -- these, too, and the rows of codes after the account.
 -- A rate is counted before all of these (01_base/2_rules_rates.sql), by the account that does it; one
 -- of a listing (price_changes) by whoever holds the lock of that listing, pushes from one account to
--- another with the devices that they go to, by the account that gets them. What counts in two rates
--- counts in one order wherever it does.
+-- another with the devices that they go to, by the account that gets them. Of strangers together
+-- (pushes_strangers, then pushes_waiting and its push) the rows are those of the reader: a batch of
+-- messages takes all of them before its first push. What counts in two rates counts in one order
+-- wherever it does.
 --
 -- Rows are locked "for no key update" before a change: "for update" would block foreign keys that
 -- refer to them. No column that changes is part of a key that can be referred to (the unique indexes

@@ -38,9 +38,11 @@ comment on column private.push_outbox.notification_id is
 comment on column private.push_outbox.from_identity_id is
   'Whose words it quotes, as in notifications.';
 comment on column private.push_outbox.collapse_key is
-  'A newer push with the same key replaces it, here and on the device.';
+  'A newer push with the same key replaces it, here and on the device. messages_waiting has a key for '
+  'each push here, and one on the device.';
 comment on column private.push_outbox.category is 'Category of preferences; channel on Android.';
-comment on column private.push_outbox.title is 'In the account''s language, as the body.';
+comment on column private.push_outbox.title is
+  'In the account''s language, as the body; both are empty of messages_waiting, and made when it is sent.';
 comment on column private.push_outbox.data is 'What the app opens; strings only.';
 comment on column private.push_outbox.exempt is 'Quiet hours do not hold it back.';
 comment on column private.push_outbox.version is

@@ -193,9 +193,8 @@ comment on function private.is_stranger is
   'Whether an author has proven nothing, never had an answer of an account, and wrote to it for the '
   'first time within so many seconds.';
 
-create function private.queue_waiting_push(
-  account_id uuid, language text, chosen public.account_settings
-) returns void
+create function private.queue_waiting_push(account_id uuid, chosen public.account_settings)
+  returns void
   language plpgsql
   security definer -- writes closed tables
   set search_path = ''
@@ -206,43 +205,56 @@ declare
   );
   -- So that it counts those that come at once.
   soon constant timestamptz := clock_timestamp() + interval '1 minute';
+  counted text[];
   due timestamptz;
-  waiting bigint;
 begin
-  select push_outbox.due_at, (push_outbox.data ->> 'count')::bigint into due, waiting
-  from private.push_outbox
-  where push_outbox.account_id = queue_waiting_push.account_id
-    and push_outbox.collapse_key = 'messages_waiting'
-  limit 1;
-  if due is null then
-    -- Its hit is the moment at which it is due.
-    insert into private.rate_hits as told (rule, subject, hits, expires_at)
-    values ('pushes_waiting', account_id::text, array[soon], soon + make_interval(secs => seconds))
-    on conflict on constraint rate_hits_pkey do update
-    set hits = array[greatest(
-          soon, told.hits[cardinality(told.hits)] + make_interval(secs => seconds))],
-        expires_at = greatest(soon, told.hits[cardinality(told.hits)] + make_interval(secs => seconds))
-          + make_interval(secs => seconds)
-    returning told.hits[1] into due;
-    due := private.after_quiet_hours(due, chosen.quiet_from, chosen.quiet_to);
+  -- One that is on its way has said how many: what comes meanwhile is for the next.
+  with held as materialized (
+    select push_outbox.id from private.push_outbox
+    where push_outbox.account_id = queue_waiting_push.account_id
+      and push_outbox.collapse_key like 'messages_waiting:%' and push_outbox.lease is null
+    order by push_outbox.device_id, push_outbox.collapse_key
+    for no key update
+  ), told as (
+    update private.push_outbox as waiting
+    set data = waiting.data || jsonb_build_object(
+          'count', ((waiting.data ->> 'count')::bigint + 1)::text),
+        expires_at = waiting.due_at + interval '24 hours'
+    from held where waiting.id = held.id
+    returning waiting.device_id
+  )
+  select coalesce(array_agg(told.device_id), '{}') into counted from told;
+  if not exists (
+    select from public.devices
+    where devices.account_id = queue_waiting_push.account_id
+      and devices.device_id <> all (counted)
+  ) then
+    return;
   end if;
-  waiting := coalesce(waiting, 0) + 1;
-  insert into private.push_outbox as queued (account_id, device_id, collapse_key, category, title,
-    body, data, exempt, due_at, expires_at)
-  select devices.account_id, devices.device_id, 'messages_waiting', 'messages', texts.title, texts.body,
-    jsonb_build_object('kind', 'message_new', 'route', 'notifications', 'count', waiting::text),
+  -- Its hit is the moment at which it is due. Nobody else changes that meanwhile: whoever comes here
+  -- holds the reader's row of pushes_strangers.
+  due := private.after_quiet_hours(greatest(soon, (
+    select told.hits[cardinality(told.hits)] + make_interval(secs => seconds)
+    from private.rate_hits as told
+    where told.rule = 'pushes_waiting' and told.subject = account_id::text
+  )), chosen.quiet_from, chosen.quiet_to);
+  insert into private.rate_hits as told (rule, subject, hits, expires_at)
+  values ('pushes_waiting', account_id::text, array[due], due + make_interval(secs => seconds))
+  on conflict on constraint rate_hits_pkey do update
+  set hits = excluded.hits, expires_at = excluded.expires_at;
+  insert into private.push_outbox (account_id, device_id, collapse_key, category, title, body,
+    data, exempt, due_at, expires_at)
+  select devices.account_id, devices.device_id, 'messages_waiting:' || gen_random_uuid(), 'messages',
+    '', '', jsonb_build_object('kind', 'message_new', 'route', 'notifications', 'count', '1'),
     false, due, due + interval '24 hours'
   from public.devices
-  cross join lateral private.waiting_text(language, waiting) as texts
-  where devices.account_id = queue_waiting_push.account_id
-  order by devices.device_id
-  on conflict on constraint push_outbox_once_key do update
-  set title = excluded.title, body = excluded.body, data = excluded.data,
-      version = queued.version + 1, expires_at = excluded.expires_at;
+  where devices.account_id = queue_waiting_push.account_id and devices.device_id <> all (counted)
+  order by devices.device_id;
 end
 $$;
 comment on function private.queue_waiting_push is
-  'One push an hour that says how many messages of strangers were not pushed since the last one.';
+  'One push an hour that says how many messages of strangers were not pushed since the last one; its '
+  'text is made when it is sent (private.waiting_push).';
 
 create function private.queue_push(
   made public.notifications, category text, collapses boolean, language text,
@@ -272,7 +284,7 @@ begin
     where rates.rule = 'pushes_strangers' and rates.max < 1000000
       and private.is_stranger(author_id, made.account_id, rates.seconds)
   ) and (private.count_hit('pushes_strangers', made.account_id::text)).hit is null then
-    perform private.queue_waiting_push(made.account_id, language, chosen);
+    perform private.queue_waiting_push(made.account_id, chosen);
     return;
   end if;
   insert into private.push_outbox as waiting (account_id, device_id, notification_id,

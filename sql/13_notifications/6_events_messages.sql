@@ -48,6 +48,19 @@ begin
     join public.devices on devices.account_id = (delivery.ends).reader_account_id
     where (delivery.ends).pushes
   ) then
+    if array_position(counted_ids, null) is not null then
+      -- What is new is pushed after these (notify_of_messages): the rows of both come in one order.
+      perform private.hold_hits('pushes_strangers', array(
+        select (delivery.ends).reader_account_id::text
+        from unnest(deliveries) as delivery
+        join private.rates on rates.rule = 'pushes_strangers' and rates.max < 1000000
+        where (delivery.ends).pushes and not (delivery.ends).muted
+          and private.is_stranger((delivery.ends).sender_account_id,
+            (delivery.ends).reader_account_id, rates.seconds)
+        group by (delivery.ends).reader_account_id
+        order by (delivery.ends).reader_account_id
+      ));
+    end if;
     -- The rows have names that no column has: account_settings.notifications would win over the row.
     perform private.queue_push(made, 'messages', true, accounts.language, chosen,
       (delivery.ends).sender_account_id)

@@ -53,7 +53,7 @@ as $$
           waiting.expires_at < now() or waiting.attempts >= 8
           or waiting.lease is not null and waiting.lost >= 1
           or notifications.read_at is not null
-          or waiting.collapse_key = 'messages_waiting' and not exists (
+          or waiting.collapse_key like 'messages_waiting:%' and not exists (
             select from public.notifications as unread
             where unread.account_id = waiting.account_id and unread.kind = 'message_new'
               and unread.read_at is null
@@ -76,6 +76,32 @@ comment on function private.drop_pushes is
   'Job: drops pushes that are too old, were tried often enough or twice lost in a crash, have been '
   'read meanwhile, are for somebody who may not sign in or has signed out, or quote somebody across '
   'a block.';
+
+create function private.waiting_push(
+  push private.push_outbox, out title text, out body text, out data jsonb
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  unread constant bigint := (
+    select sum(notifications.times) from public.notifications
+    where notifications.account_id = push.account_id and notifications.kind = 'message_new'
+      and notifications.read_at is null
+  );
+  waiting constant bigint := greatest(1, least(unread, (push.data ->> 'count')::bigint));
+begin
+  select texts.title, texts.body into title, body
+  from public.accounts
+  cross join lateral private.waiting_text(accounts.language, waiting) as texts
+  where accounts.id = push.account_id;
+  data := push.data || jsonb_build_object('count', waiting::text);
+end
+$$;
+comment on function private.waiting_push is
+  'What a push says, as it is sent, of the messages of strangers that were not pushed: no more of them '
+  'than are unread by now.';
 
 create function private.claim_pushes(batch integer) returns json
   language plpgsql
@@ -110,17 +136,21 @@ begin
       'version', taken.version,
       'attempts', taken.attempts,
       'token', devices.push_token,
-      'collapseKey', taken.collapse_key,
+      'collapseKey', case when told.body is null then taken.collapse_key else 'messages_waiting' end,
       'category', taken.category,
-      'title', taken.title,
-      'body', taken.body,
-      'data', taken.data,
+      'title', coalesce(told.title, taken.title),
+      'body', coalesce(told.body, taken.body),
+      'data', coalesce(told.data, taken.data),
       'badge', private.count_unread(taken.account_id),
       'expiresAt', extract(epoch from taken.expires_at)::bigint
     ) order by taken.id), '[]')
     from private.push_outbox as taken
     join public.devices
       on devices.account_id = taken.account_id and devices.device_id = taken.device_id
+    left join lateral (
+      select waiting.* from private.waiting_push(taken) as waiting
+      where taken.collapse_key like 'messages_waiting:%'
+    ) as told on true
     where taken.lease = claim
   );
 end

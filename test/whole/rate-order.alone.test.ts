@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { database, guest, newEmail, signIn, signUp } from '../support/client.ts'
+import { database, guest, newEmail, type Person, signIn, signUp } from '../support/client.ts'
 import { registerPhone, requestResetCode, signUpByPhone, wrongCode } from '../support/codes.ts'
 import {
   conversationBetween,
@@ -46,19 +46,27 @@ afterAll(() =>
   )
 )
 
-/** What was counted together, the earlier one first, and of this what was counted the other way round, too. */
+/**
+ * The rules that were counted together, the earlier one first; and of these what two transactions counted in
+ * both orders, unless both had counted in one row before, at which one of them waits with nothing.
+ */
 async function orders() {
   const { rows } = await database().query(
     `with first as (
        select at, row, min(n) as n from private.counted group by at, row
      ), pairs as (
-       select distinct one.row as earlier, other.row as later
+       select one.at, one.row as earlier, other.row as later, one.n
        from first as one join first as other on other.at = one.at and other.n > one.n
      )
-     select earlier, later, exists (
+     select earlier, later, bool_or(exists (
        select from pairs as reverse
-       where reverse.earlier = pairs.later and reverse.later = pairs.earlier
-     ) as "bothWays" from pairs`,
+       where reverse.earlier = pairs.later and reverse.later = pairs.earlier and not exists (
+         select from first as guard join first as other on other.row = guard.row
+         where guard.at = pairs.at and guard.n < pairs.n
+           and other.at = reverse.at and other.n < reverse.n
+       )
+     )) as "bothWays"
+     from pairs group by earlier, later`,
   )
   const rulesOf = ({ earlier, later }: { earlier: string; later: string }) =>
     `${earlier.split(' ')[0]} ${later.split(' ')[0]}`
@@ -94,6 +102,26 @@ test('a message counts in one order, however it is sent', async () => {
     'pushes_messages pushes_strangers',
     'pushes_strangers pushes_waiting',
   ]))
+})
+
+test('messages of strangers at once count in one order, of which some are the first of their conversation', async () => {
+  const readers = await Promise.all([signUp(), signUp()])
+  await Promise.all(readers.map((reader) => registerDevice(reader)))
+  for (const [counted, first] of [readers, readers.toReversed()] as [Person, Person][]) {
+    const [one, other] = await Promise.all([signUp(), signUp()])
+    const [known, fresh] = [
+      await conversationBetween(one, counted),
+      await conversationBetween(other, first),
+    ]
+    expect((await postMessage(one, known)).status).toBe(201)
+    expect(await sendBatch([{ by: one, to: known }, { by: other, to: fresh }])).toMatchObject([
+      { created: true },
+      { created: true },
+    ])
+  }
+  const { pairs, bothWays } = await orders()
+  expect(bothWays).toEqual([])
+  expect([...pairs]).toContain('pushes_strangers pushes_strangers')
 })
 
 test('signing in, codes and changes count in one order', async () => {

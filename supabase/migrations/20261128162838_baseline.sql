@@ -878,6 +878,24 @@ $$;
 comment on function private.keep_hit is
   'Keeps the newest hits of a rule that limits nothing itself, as many as its max.';
 
+create function private.hold_hits(rule text, subjects text[]) returns void
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+begin
+  -- Locked, whether or not they exist; what is there is not changed.
+  insert into private.rate_hits as held (rule, subject, hits, expires_at)
+  select hold_hits.rule, given.subject, '{}', clock_timestamp() + make_interval(secs => rates.seconds)
+  from unnest(subjects) with ordinality as given (subject, nth)
+  join private.rates on rates.rule = hold_hits.rule
+  order by given.nth
+  on conflict on constraint rate_hits_pkey do update set hits = held.hits where false;
+end
+$$;
+comment on function private.hold_hits is
+  'Takes the rows of several subjects in their order, for who counts them later in another.';
+
 create function private.uncount_hit(rule text, subject text, hit timestamptz) returns void
   language plpgsql
   security definer -- writes a closed table
@@ -3419,8 +3437,10 @@ create trigger individual_profiles_show_their_name
 -- these, too, and the rows of codes after the account.
 -- A rate is counted before all of these (01_base/2_rules_rates.sql), by the account that does it; one
 -- of a listing (price_changes) by whoever holds the lock of that listing, pushes from one account to
--- another with the devices that they go to, by the account that gets them. What counts in two rates
--- counts in one order wherever it does.
+-- another with the devices that they go to, by the account that gets them. Of strangers together
+-- (pushes_strangers, then pushes_waiting and its push) the rows are those of the reader: a batch of
+-- messages takes all of them before its first push. What counts in two rates counts in one order
+-- wherever it does.
 --
 -- Rows are locked "for no key update" before a change: "for update" would block foreign keys that
 -- refer to them. No column that changes is part of a key that can be referred to (the unique indexes
@@ -29178,9 +29198,11 @@ comment on column private.push_outbox.notification_id is
 comment on column private.push_outbox.from_identity_id is
   'Whose words it quotes, as in notifications.';
 comment on column private.push_outbox.collapse_key is
-  'A newer push with the same key replaces it, here and on the device.';
+  'A newer push with the same key replaces it, here and on the device. messages_waiting has a key for '
+  'each push here, and one on the device.';
 comment on column private.push_outbox.category is 'Category of preferences; channel on Android.';
-comment on column private.push_outbox.title is 'In the account''s language, as the body.';
+comment on column private.push_outbox.title is
+  'In the account''s language, as the body; both are empty of messages_waiting, and made when it is sent.';
 comment on column private.push_outbox.data is 'What the app opens; strings only.';
 comment on column private.push_outbox.exempt is 'Quiet hours do not hold it back.';
 comment on column private.push_outbox.version is
@@ -30354,9 +30376,8 @@ comment on function private.is_stranger is
   'Whether an author has proven nothing, never had an answer of an account, and wrote to it for the '
   'first time within so many seconds.';
 
-create function private.queue_waiting_push(
-  account_id uuid, language text, chosen public.account_settings
-) returns void
+create function private.queue_waiting_push(account_id uuid, chosen public.account_settings)
+  returns void
   language plpgsql
   security definer -- writes closed tables
   set search_path = ''
@@ -30367,43 +30388,56 @@ declare
   );
   -- So that it counts those that come at once.
   soon constant timestamptz := clock_timestamp() + interval '1 minute';
+  counted text[];
   due timestamptz;
-  waiting bigint;
 begin
-  select push_outbox.due_at, (push_outbox.data ->> 'count')::bigint into due, waiting
-  from private.push_outbox
-  where push_outbox.account_id = queue_waiting_push.account_id
-    and push_outbox.collapse_key = 'messages_waiting'
-  limit 1;
-  if due is null then
-    -- Its hit is the moment at which it is due.
-    insert into private.rate_hits as told (rule, subject, hits, expires_at)
-    values ('pushes_waiting', account_id::text, array[soon], soon + make_interval(secs => seconds))
-    on conflict on constraint rate_hits_pkey do update
-    set hits = array[greatest(
-          soon, told.hits[cardinality(told.hits)] + make_interval(secs => seconds))],
-        expires_at = greatest(soon, told.hits[cardinality(told.hits)] + make_interval(secs => seconds))
-          + make_interval(secs => seconds)
-    returning told.hits[1] into due;
-    due := private.after_quiet_hours(due, chosen.quiet_from, chosen.quiet_to);
+  -- One that is on its way has said how many: what comes meanwhile is for the next.
+  with held as materialized (
+    select push_outbox.id from private.push_outbox
+    where push_outbox.account_id = queue_waiting_push.account_id
+      and push_outbox.collapse_key like 'messages_waiting:%' and push_outbox.lease is null
+    order by push_outbox.device_id, push_outbox.collapse_key
+    for no key update
+  ), told as (
+    update private.push_outbox as waiting
+    set data = waiting.data || jsonb_build_object(
+          'count', ((waiting.data ->> 'count')::bigint + 1)::text),
+        expires_at = waiting.due_at + interval '24 hours'
+    from held where waiting.id = held.id
+    returning waiting.device_id
+  )
+  select coalesce(array_agg(told.device_id), '{}') into counted from told;
+  if not exists (
+    select from public.devices
+    where devices.account_id = queue_waiting_push.account_id
+      and devices.device_id <> all (counted)
+  ) then
+    return;
   end if;
-  waiting := coalesce(waiting, 0) + 1;
-  insert into private.push_outbox as queued (account_id, device_id, collapse_key, category, title,
-    body, data, exempt, due_at, expires_at)
-  select devices.account_id, devices.device_id, 'messages_waiting', 'messages', texts.title, texts.body,
-    jsonb_build_object('kind', 'message_new', 'route', 'notifications', 'count', waiting::text),
+  -- Its hit is the moment at which it is due. Nobody else changes that meanwhile: whoever comes here
+  -- holds the reader's row of pushes_strangers.
+  due := private.after_quiet_hours(greatest(soon, (
+    select told.hits[cardinality(told.hits)] + make_interval(secs => seconds)
+    from private.rate_hits as told
+    where told.rule = 'pushes_waiting' and told.subject = account_id::text
+  )), chosen.quiet_from, chosen.quiet_to);
+  insert into private.rate_hits as told (rule, subject, hits, expires_at)
+  values ('pushes_waiting', account_id::text, array[due], due + make_interval(secs => seconds))
+  on conflict on constraint rate_hits_pkey do update
+  set hits = excluded.hits, expires_at = excluded.expires_at;
+  insert into private.push_outbox (account_id, device_id, collapse_key, category, title, body,
+    data, exempt, due_at, expires_at)
+  select devices.account_id, devices.device_id, 'messages_waiting:' || gen_random_uuid(), 'messages',
+    '', '', jsonb_build_object('kind', 'message_new', 'route', 'notifications', 'count', '1'),
     false, due, due + interval '24 hours'
   from public.devices
-  cross join lateral private.waiting_text(language, waiting) as texts
-  where devices.account_id = queue_waiting_push.account_id
-  order by devices.device_id
-  on conflict on constraint push_outbox_once_key do update
-  set title = excluded.title, body = excluded.body, data = excluded.data,
-      version = queued.version + 1, expires_at = excluded.expires_at;
+  where devices.account_id = queue_waiting_push.account_id and devices.device_id <> all (counted)
+  order by devices.device_id;
 end
 $$;
 comment on function private.queue_waiting_push is
-  'One push an hour that says how many messages of strangers were not pushed since the last one.';
+  'One push an hour that says how many messages of strangers were not pushed since the last one; its '
+  'text is made when it is sent (private.waiting_push).';
 
 create function private.queue_push(
   made public.notifications, category text, collapses boolean, language text,
@@ -30433,7 +30467,7 @@ begin
     where rates.rule = 'pushes_strangers' and rates.max < 1000000
       and private.is_stranger(author_id, made.account_id, rates.seconds)
   ) and (private.count_hit('pushes_strangers', made.account_id::text)).hit is null then
-    perform private.queue_waiting_push(made.account_id, language, chosen);
+    perform private.queue_waiting_push(made.account_id, chosen);
     return;
   end if;
   insert into private.push_outbox as waiting (account_id, device_id, notification_id,
@@ -30893,6 +30927,19 @@ begin
     join public.devices on devices.account_id = (delivery.ends).reader_account_id
     where (delivery.ends).pushes
   ) then
+    if array_position(counted_ids, null) is not null then
+      -- What is new is pushed after these (notify_of_messages): the rows of both come in one order.
+      perform private.hold_hits('pushes_strangers', array(
+        select (delivery.ends).reader_account_id::text
+        from unnest(deliveries) as delivery
+        join private.rates on rates.rule = 'pushes_strangers' and rates.max < 1000000
+        where (delivery.ends).pushes and not (delivery.ends).muted
+          and private.is_stranger((delivery.ends).sender_account_id,
+            (delivery.ends).reader_account_id, rates.seconds)
+        group by (delivery.ends).reader_account_id
+        order by (delivery.ends).reader_account_id
+      ));
+    end if;
     -- The rows have names that no column has: account_settings.notifications would win over the row.
     perform private.queue_push(made, 'messages', true, accounts.language, chosen,
       (delivery.ends).sender_account_id)
@@ -31514,7 +31561,7 @@ as $$
           waiting.expires_at < now() or waiting.attempts >= 8
           or waiting.lease is not null and waiting.lost >= 1
           or notifications.read_at is not null
-          or waiting.collapse_key = 'messages_waiting' and not exists (
+          or waiting.collapse_key like 'messages_waiting:%' and not exists (
             select from public.notifications as unread
             where unread.account_id = waiting.account_id and unread.kind = 'message_new'
               and unread.read_at is null
@@ -31537,6 +31584,32 @@ comment on function private.drop_pushes is
   'Job: drops pushes that are too old, were tried often enough or twice lost in a crash, have been '
   'read meanwhile, are for somebody who may not sign in or has signed out, or quote somebody across '
   'a block.';
+
+create function private.waiting_push(
+  push private.push_outbox, out title text, out body text, out data jsonb
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  unread constant bigint := (
+    select sum(notifications.times) from public.notifications
+    where notifications.account_id = push.account_id and notifications.kind = 'message_new'
+      and notifications.read_at is null
+  );
+  waiting constant bigint := greatest(1, least(unread, (push.data ->> 'count')::bigint));
+begin
+  select texts.title, texts.body into title, body
+  from public.accounts
+  cross join lateral private.waiting_text(accounts.language, waiting) as texts
+  where accounts.id = push.account_id;
+  data := push.data || jsonb_build_object('count', waiting::text);
+end
+$$;
+comment on function private.waiting_push is
+  'What a push says, as it is sent, of the messages of strangers that were not pushed: no more of them '
+  'than are unread by now.';
 
 create function private.claim_pushes(batch integer) returns json
   language plpgsql
@@ -31571,17 +31644,21 @@ begin
       'version', taken.version,
       'attempts', taken.attempts,
       'token', devices.push_token,
-      'collapseKey', taken.collapse_key,
+      'collapseKey', case when told.body is null then taken.collapse_key else 'messages_waiting' end,
       'category', taken.category,
-      'title', taken.title,
-      'body', taken.body,
-      'data', taken.data,
+      'title', coalesce(told.title, taken.title),
+      'body', coalesce(told.body, taken.body),
+      'data', coalesce(told.data, taken.data),
       'badge', private.count_unread(taken.account_id),
       'expiresAt', extract(epoch from taken.expires_at)::bigint
     ) order by taken.id), '[]')
     from private.push_outbox as taken
     join public.devices
       on devices.account_id = taken.account_id and devices.device_id = taken.device_id
+    left join lateral (
+      select waiting.* from private.waiting_push(taken) as waiting
+      where taken.collapse_key like 'messages_waiting:%'
+    ) as told on true
     where taken.lease = claim
   );
 end
