@@ -18,7 +18,10 @@ begin
   -- And whoever does so by SQL has locked the identity.
   perform from public.identities
   where identities.id = expire_licence.identity_id
-  for no key update;
+  for no key update skip locked;
+  if not found then
+    return false;
+  end if;
   update public.identities set status = 'expired'
   from public.organisations
   where identities.id = expire_licence.identity_id

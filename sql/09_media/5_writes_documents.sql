@@ -63,7 +63,7 @@ begin
     order by index
     limit 20
   loop
-    -- Sent again because the answer was lost: the document is there.
+    -- Sent again because the answer was lost, or by another upload meanwhile: the document is there.
     select documents.id into document_id from public.documents
     where documents.identity_id = upload.identity_id and documents.sha256 = stored.sha256
       and documents.discarded_at is null
@@ -80,8 +80,8 @@ begin
     end if;
     answers := answers || (jsonb_build_object('index', stored.index) || case
       when document_id is not null then jsonb_build_object('documentId', document_id)
-      -- It was there when the upload began, and so was not stored again.
-      when stored.name is null then '{"error":"document_not_found"}'
+      -- It was there, or there was no room, when the upload began, and so it was not stored.
+      when room > 0 then '{"error":"document_not_found"}'
       else '{"error":"documents_full"}' end);
   end loop;
   if not jsonb_path_exists(answers, '$[*].documentId') then

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { causeOf, classifyError, placesOf } from '../../functions/_shared/refusal.ts'
 import { faultsOf } from '../support/answers.ts'
-import { baseUrl, type Person, signUp } from '../support/client.ts'
+import { baseUrl, database, type Person, signUp } from '../support/client.ts'
 import {
   defaultSettings,
   type Facade,
@@ -82,6 +84,37 @@ describe.runIf(hasStack)('a facade in trouble', () => {
     expect([...reply.headers.values()].join()).not.toContain(owner.accessToken)
     expect(astray.output()).not.toContain(owner.accessToken)
   })
+})
+
+describe('INP-23 what Postgres cannot do with what it is given', () => {
+  const secret = `من أرسل ${randomUUID()}`
+  const many = `select to_tsvector('simple', string_agg($1 || n, ' ')) from generate_series(1, 99999) as n`
+  const ways: [string, string, string, string][] = [
+    ['no number', '22P02', 'select $1::integer', secret],
+    ['no JSON', '22P02', 'select $1::jsonb', `{"${secret}"`],
+    ['no pattern', '2201B', `select 'x' ~ $1`, `(${secret}`],
+    ['no date', '22007', 'select $1::date', secret],
+    ['too many words', '54000', many, secret],
+    ['too deep', '54001', `select (repeat('[', 200000) || $1)::json`, secret],
+  ]
+  test.each(ways)(
+    '%s is 422, and neither log nor alarm repeats it',
+    async (_what, state, text, value) => {
+      const error = await database().query(text, [value]).then(
+        () => expect.fail('Postgres took it'),
+        (thrown) => thrown,
+      )
+      expect(error.code).toBe(state)
+      const { code, detail, cause } = classifyError(error, { role: 'authenticated' })
+      expect([code, detail]).toEqual(['validation_failed', undefined])
+      expect(cause).toBe(causeOf(error))
+      expect(cause).toMatch(new RegExp(`^${state} \\w+$`))
+      expect(placesOf(error)).not.toContain(secret)
+      // A size that no person has sent is a fault of ours or of a provider, which somebody looks at.
+      const { code: asked } = classifyError(error, { role: 'facade' }, false)
+      expect(asked).toBe(/^54/.test(state) ? 'internal' : 'validation_failed')
+    },
+  )
 })
 
 describe.runIf(hasStack)('ISO-19 cross-origin rules', () => {

@@ -1,6 +1,6 @@
 // When the gateway trusts Realtime: once it confirms a join, and never for long without checking.
 import { randomUUID } from 'node:crypto'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFailed, test } from 'vitest'
 import { startOtherRealtime } from '../../local/realtime/support/client.ts'
 import type { Times } from '../../functions/chat/server/times.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
@@ -33,6 +33,7 @@ async function ownGateway(
     { times },
   )
   toEnd.push(gateway.kill)
+  onTestFailed(() => console.log(gateway.output()))
   const connect = async (person: Parameters<typeof ChatSocket.connect>[0]) => {
     const socket = await ChatSocket.connect(person, gateway.url)
     toEnd.push(() => socket.close())

@@ -16,7 +16,16 @@ import { runJobs } from '../support/jobs.ts'
 import { exifSegment, jpeg, partsIn } from '../support/pictures.ts'
 import { fieldRefusal, refusal } from '../support/problems.ts'
 import { pdf } from '../support/pdf.ts'
-import { download, formOf, postForm, storedFiles, uploadDocuments } from '../support/uploads.ts'
+import {
+  download,
+  filePart,
+  formOf,
+  postForm,
+  rawForm,
+  storedFiles,
+  uploadDocuments,
+} from '../support/uploads.ts'
+import { waitUntil } from '../support/wait.ts'
 
 let owner: Person
 let company: string
@@ -219,6 +228,40 @@ describe('upload', () => {
     })
     expect((await owner.delete(first.url)).status).toBe(204)
     expect((await uploadDocuments(owner, company, [pdf('one more')])).status).toBe(201)
+  })
+
+  test('MED-23 a file that is there takes no room, sent twice or by another upload meanwhile', async () => {
+    const fill = () => uploadDocuments(owner, company, [1, 2, 3, 4].map(() => pdf(randomUUID())))
+    expect([(await fill()).status, (await fill()).status]).toEqual([201, 201])
+    const [wanted, last, beyond] = [pdf('a'), pdf('b'), pdf('c')]
+    const { body: form, headers } = rawForm([
+      Buffer.from(`Content-Disposition: form-data; name="identityId"\r\n\r\n${company}`),
+      ...[wanted, wanted, beyond, last, wanted].map((bytes) =>
+        filePart('files', 'filename="x.pdf"', bytes)
+      ),
+    ])
+    // The upload has begun when another one stores the same files.
+    const cut = form.indexOf(wanted) + wanted.length + 100
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = writable.getWriter()
+    const slow = postForm(owner, '/media/upload/documents', readable, headers)
+    await writer.write(new Uint8Array(form.subarray(0, cut)))
+    await waitUntil('it has begun', async () => {
+      const text = 'select from private.uploads where identity_id = $1'
+      return (await database().query(text, [company])).rowCount === 1
+    })
+    const { files: [first, second] } = (await uploadDocuments(owner, company, [wanted, last])).body
+    await writer.write(new Uint8Array(form.subarray(cut)))
+    await writer.close()
+    const there = { ok: true, documentId: first.documentId }
+    expect((await slow).body.files).toMatchObject([
+      there,
+      there,
+      { ok: false, error: { code: 'documents_full' } },
+      { ok: true, documentId: second.documentId },
+      there,
+    ])
+    expect(await listOf()).toHaveLength(10)
   })
 
   test('MED-23 an account keeps 30, however many companies it asks for', async () => {

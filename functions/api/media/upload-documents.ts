@@ -27,10 +27,12 @@ export const maxDocuments = 5
 class DocumentUpload {
   identityId?: string
   readonly files: File[] = []
-  /** Those that are stored already: an answer was lost, and the client sends them once more. */
+  /** Those that are not stored, because they are there or there is no room: the database says which. */
   readonly again: { index: number; sha256: string }[] = []
   stored?: StoredFiles
   private grant?: UploadGrant
+  /** Hashes of what is there, also from this form. */
+  private readonly known = new Set<string>()
   private readonly effort = effortOfRequest()
   private readonly c: ApiContext
 
@@ -58,10 +60,13 @@ class DocumentUpload {
     const index = this.files.length
     if (!identityId) throw invalidField('identityId', 'required')
     if (index === maxDocuments) throw invalidFields({ path: 'files', code: 'too_big' })
-    this.grant ??= JSON.parse(
-      await call(this.c, 'begin_document_upload', { identityId }, { rate: 'uploads' }),
-    ) as UploadGrant
-    this.stored ??= new StoredFiles('documents', this.grant)
+    if (!this.grant) {
+      const args = { identityId }
+      const answer = await call(this.c, 'begin_document_upload', args, { rate: 'uploads' })
+      this.grant = JSON.parse(answer) as UploadGrant
+      this.stored = new StoredFiles('documents', this.grant)
+      for (const { sha256 } of this.grant.known) this.known.add(sha256)
+    }
     const name = displayName(part.filename!)
     const rejected = await this.keep(part, index, name)
     this.files.push(rejected ? { index, name, ok: false, rejected } : { index, name, ok: true })
@@ -77,14 +82,12 @@ class DocumentUpload {
       if ('code' in file) {
         return file.code === 'file_not_image' ? { code: 'file_not_document', detail: {} } : file
       }
-      const { known, limit, used } = this.grant!
+      const { limit, used } = this.grant!
       const sha256 = sha256OfPieces(file.pieces)
-      if (known.some((one) => one.sha256 === sha256)) {
+      if (this.known.has(sha256) || this.stored!.names.length >= limit - used) {
         return void this.again.push({ index, sha256 })
       }
-      if (this.stored!.names.length >= limit - used) {
-        return { code: 'documents_full', detail: { limit, used } }
-      }
+      this.known.add(sha256)
       await this.stored!.add(index, file, { label, sha256 })
     })
   }
