@@ -8,12 +8,13 @@ create function api.open_socket() returns json
 as $$
 begin
   return (
-    select json_build_object('realtimeTopic', accounts.topic)
+    select json_build_object('realtimeTopic', accounts.topic, 'openedAt', clock_timestamp())
     from public.accounts where accounts.id = (select private.require_account())
   );
 end
 $$;
-comment on function api.open_socket is 'The channel of the calling account, if its token is good.';
+comment on function api.open_socket is
+  'The channel of the calling account, if its token is good, and when that was.';
 
 create function private.join_conversation(conversation_id uuid) returns json
   language plpgsql
@@ -127,8 +128,9 @@ begin
   return (
     with asking as (
       select identities.id as identity_id,
-        clock_timestamp() - make_interval(secs => asking.seconds) as since
-      from jsonb_to_recordset(questions) as asking ("accountId" uuid, seconds double precision)
+        greatest(clock_timestamp() - make_interval(secs => asking.seconds), asking."openedAt") as since
+      from jsonb_to_recordset(questions)
+        as asking ("accountId" uuid, seconds double precision, "openedAt" timestamptz)
       join public.accounts on accounts.id = asking."accountId"
       join public.identities on identities.account_id = accounts.id
       where private.may_act(accounts)
@@ -173,8 +175,9 @@ begin
 end
 $$;
 comment on function private.missed_updates is
-  'The conversations of accounts with sockets that changed in the last so many seconds, each as its '
-  'event shows it: the gateway knows which of these states it has sent.';
+  'The conversations of accounts with sockets that changed in the last so many seconds, and since the '
+  'first of these was opened, each as its event shows it: the gateway knows which of these states it has '
+  'sent.';
 
 create function private.current_topics(channels jsonb) returns json
   language plpgsql

@@ -19,6 +19,7 @@ import type {
   LiveConversation,
   LiveListener,
   MissedUpdatesQuery,
+  Opened,
   OpenSession,
 } from './interfaces.ts'
 import { LiveChannel } from './live-channel.ts'
@@ -47,8 +48,14 @@ export class Account extends TopicSubscription implements FollowedAccount {
   readonly states = new ConversationStates()
   /** Of the conversations that its sockets have joined. */
   private readonly live = new Map<string, LiveChannel>()
-  private readonly startedAt = performance.now()
+  /** Since when its sockets are told of changes; what came before they have read. */
+  private readonly openedAt: string
   private shownToken = ''
+
+  constructor({ realtimeTopic, openedAt }: Opened) {
+    super(realtimeTopic)
+    this.openedAt = openedAt
+  }
 
   /** A socket was let in, when the account's channel had this name. */
   add(session: OpenSession, topic: string): void {
@@ -109,7 +116,7 @@ export class Account extends TopicSubscription implements FollowedAccount {
     let failure: Refusal | undefined
     await Promise.all([...sessions.values()].map(async ({ sessionId, caller }) => {
       try {
-        const opened = callFor<{ realtimeTopic: string }, 'open_socket'>(caller!, 'open_socket', {})
+        const opened = callFor<Opened, 'open_socket'>(caller!, 'open_socket', {})
         topic = (await opened).realtimeTopic
       } catch (error) {
         const refusal = error as Refusal
@@ -137,7 +144,8 @@ export class Account extends TopicSubscription implements FollowedAccount {
     const [session] = this.sessions
     return {
       accountId: session?.credentials.caller?.sub,
-      seconds: Math.min(seconds, (performance.now() - this.startedAt) / 1000),
+      seconds,
+      openedAt: this.openedAt,
     }
   }
 

@@ -45,7 +45,10 @@ export interface FollowedAccount {
   conversationUpdated(update: ConversationUpdated): void
 }
 
-export type MissedUpdatesQuery = { accountId?: string; seconds: number }
+export type MissedUpdatesQuery = { accountId?: string; seconds: number; openedAt: string }
+
+/** What the database says to a good token; `openedAt` by its own clock. */
+export type Opened = { realtimeTopic: string; openedAt: string }
 
 /** A conversation that a session has joined, as the access check sees it. */
 export interface JoinedConversation {

@@ -2,7 +2,7 @@
 import { env } from '../../_shared/env.ts'
 import { closeCodes } from '../protocol.ts'
 import { Account } from './account.ts'
-import type { OpenSession } from './interfaces.ts'
+import type { Opened, OpenSession } from './interfaces.ts'
 
 export class SessionRegistry<Session extends OpenSession> {
   readonly sessions = new Set<Session>()
@@ -16,12 +16,12 @@ export class SessionRegistry<Session extends OpenSession> {
     this.sessions.delete(session)
   }
 
-  /** It showed a good token, when its account's channel had this name: from now on it hears that. */
-  follow(session: OpenSession, topic: string): Account {
+  /** It showed a good token: from now on it hears what its account's channel, as named then, says. */
+  follow(session: OpenSession, opened: Opened): Account {
     const id = session.credentials.caller!.sub!
-    const account = this.accounts.get(id) ?? new Account(topic)
+    const account = this.accounts.get(id) ?? new Account(opened)
     this.accounts.set(id, account)
-    account.add(session, topic)
+    account.add(session, opened.realtimeTopic)
     // The oldest goes: a phone that comes back must not be kept out by sockets that it lost.
     const { size } = account.sessions
     const [oldest] = account.sessions

@@ -15,7 +15,7 @@ import { callerWith, Credentials } from './credentials.ts'
 import { callFor, sendFor } from './database.ts'
 import { EventSender } from './event-sender.ts'
 import { BadFrame, type Frame, readFrame } from './frames.ts'
-import type { ConversationOwner, OpenSession } from './interfaces.ts'
+import type { ConversationOwner, Opened, OpenSession } from './interfaces.ts'
 import { log } from './log.ts'
 import { SocketRates } from './rate-limits.ts'
 import { asNotParticipant, closeCodeOf, endsSession, isTemporary } from './refusals.ts'
@@ -152,15 +152,11 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
 
   private async enter(token: string) {
     const caller = await callerWith(token)
-    const { realtimeTopic } = await callFor<{ realtimeTopic: string }, 'open_socket'>(
-      caller,
-      'open_socket',
-      {},
-    )
+    const opened = await callFor<Opened, 'open_socket'>(caller, 'open_socket', {})
     if (this.isClosed) return
     clearTimeout(this.authTimer)
     this.credentials.accept(caller, token)
-    this.account = this.registry.follow(this, realtimeTopic)
+    this.account = this.registry.follow(this, opened)
     log({ socket: 'opened', account: caller.sub })
   }
 

@@ -7,7 +7,7 @@ import type { ChannelListener, RealtimeChannel } from './realtime-channel.ts'
 import { subscribe } from './realtime-connection.ts'
 import { isTemporary } from './refusals.ts'
 
-// A connection may have been dead for so many seconds before that is noticed.
+// A connection may have been dead for so many seconds before that is noticed, and a question takes its time.
 const unnoticed = 60
 const pauses = [0, 500, 1000, 2000, 5000]
 
@@ -19,7 +19,6 @@ export abstract class TopicSubscription implements ChannelListener {
   private timer: ReturnType<typeof setTimeout> | undefined
   private stopped = false
   private deafSince: number | undefined = performance.now()
-  private everJoined = false
   /** The topic that is followed. */
   topic: string
 
@@ -50,9 +49,7 @@ export abstract class TopicSubscription implements ChannelListener {
 
   joined(): void {
     this.failures = 0
-    const seconds = (performance.now() - (this.deafSince ?? 0)) / 1000
-    this.resumed(this.everJoined ? seconds + unnoticed : seconds)
-    this.everJoined = true
+    this.resumed((performance.now() - (this.deafSince ?? 0)) / 1000 + unnoticed)
     this.deafSince = undefined
   }
 
