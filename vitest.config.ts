@@ -53,6 +53,8 @@ export default defineConfig({
     // More than there are cores: many tests wait for something. With five, peaks of all that they open
     // came near the 60 connections of the smallest project.
     maxWorkers: 4,
+    // A process runs one file after another: what files share is loaded, and the description compiled, once.
+    isolate: false,
     projects: [
       group('areas', 0, everything, [...aside, ...after, ...always], false),
       group('alone', 1, half, [], true),

@@ -88,7 +88,8 @@ describe.runIf(hasStack)('a facade in trouble', () => {
 
 describe('INP-23 what Postgres cannot do with what it is given', () => {
   const secret = `من أرسل ${randomUUID()}`
-  const many = `select to_tsvector('simple', string_agg($1 || n, ' ')) from generate_series(1, 99999) as n`
+  const many =
+    `select to_tsvector('simple', string_agg($1 || n, ' ')) from generate_series(1, 99999) as n`
   const ways: [string, string, string, string][] = [
     ['no number', '22P02', 'select $1::integer', secret],
     ['no JSON', '22P02', 'select $1::jsonb', `{"${secret}"`],

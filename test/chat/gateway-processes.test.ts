@@ -6,7 +6,7 @@ import { type OwnGateway, startGateway } from '../support/own-gateway.ts'
 import { expectWithin } from '../support/promised-times.ts'
 import { waitUntil } from '../support/wait.ts'
 import { startConversation, wholeHistory } from '../support/conversations.ts'
-import { open, socketOf } from './sockets.ts'
+import { closeAfterTest, socketOf } from './sockets.ts'
 
 const bodies = (socket: ChatSocket) => socket.messages().map(({ body }) => body)
 const seqs = (socket: ChatSocket) => socket.messages().map(({ seq }) => seq)
@@ -70,7 +70,7 @@ testLocally("the edge function speaks the same protocol on the platform's socket
   const url = functions.url.replace('http', 'ws')
   const { a, b, conversationId } = await startConversation()
   const left = new ChatSocket({ url, protocols: [`bearer.${a.accessToken}`] })
-  open.push(left)
+  closeAfterTest(left)
   await left.opened()
   const right = await socketOf(b, url)
   await right.join(conversationId)

@@ -5,7 +5,7 @@ import { testLocally } from '../support/facade.ts'
 import { startGateway } from '../support/own-gateway.ts'
 import { waitUntil } from '../support/wait.ts'
 import { startConversation } from '../support/conversations.ts'
-import { open } from './sockets.ts'
+import { closeAfterTest } from './sockets.ts'
 
 describe('a token', () => {
   test('is accepted in the header, in the subprotocol or in the first frame', async () => {
@@ -13,7 +13,7 @@ describe('a token', () => {
     const byHeader = new ChatSocket({ headers: { authorization: `bEaReR ${a.accessToken}` } })
     const byProtocol = new ChatSocket({ protocols: ['chat', `bearer.${a.accessToken}`] })
     const alone = new ChatSocket({ protocols: [`bearer.${a.accessToken}`] })
-    open.push(byHeader, byProtocol, alone)
+    closeAfterTest(byHeader, byProtocol, alone)
     for (const socket of [byHeader, byProtocol, alone]) {
       await socket.opened()
       expect((await socket.join(conversationId)).event).toBe('ack')
@@ -21,7 +21,7 @@ describe('a token', () => {
     // The token comes back only to who offered nothing else.
     expect(byProtocol.socket.protocol).toBe('chat')
     const silent = new ChatSocket()
-    open.push(silent)
+    closeAfterTest(silent)
     await silent.opened()
     expect(await silent.join(conversationId))
       .toMatchObject({ event: 'error', data: { code: 'token_missing' } })
@@ -56,7 +56,7 @@ describe('a token', () => {
       }]
     ) {
       const socket = new ChatSocket({ headers: headers as unknown as Record<string, string> })
-      open.push(socket)
+      closeAfterTest(socket)
       await socket.opened()
       expect(await socket.ask('heartbeat', {}))
         .toMatchObject({ event: 'error', data: { code: 'token_missing' } })
@@ -101,7 +101,7 @@ describe('CHAT-11 upgrades from other sites', () => {
       url: own.url,
       headers: { origin: app, authorization: `Bearer ${accessToken}` },
     })
-    open.push(socket)
+    closeAfterTest(socket)
     await socket.opened()
     expect((await socket.ask('heartbeat', {})).event).toBe('ack')
     await own.terminate()

@@ -8,7 +8,7 @@ import { database, signUp } from '../support/client.ts'
 import { bulk } from '../support/nightly.ts'
 import { waitUntil } from '../support/wait.ts'
 import { startConversation, wholeHistory } from '../support/conversations.ts'
-import { open, socketOf } from './sockets.ts'
+import { closeAfterTest, socketOf } from './sockets.ts'
 
 const bodies = (socket: ChatSocket) => socket.messages().map(({ body }) => body)
 const seqs = (socket: ChatSocket) => socket.messages().map(({ seq }) => seq)
@@ -305,7 +305,7 @@ test('errors are in English for clients that ask for it', async () => {
   const socket = new ChatSocket({
     headers: { authorization: `Bearer ${accessToken}`, 'accept-language': 'en-GB' },
   })
-  open.push(socket)
+  closeAfterTest(socket)
   await socket.opened()
   expect((await socket.join(randomUUID())).data.message)
     .toBe('You are not part of this conversation')

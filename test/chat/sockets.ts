@@ -1,17 +1,16 @@
-/** Sockets to the gateway, closed after each test of the file that imports this. */
-import { afterEach } from 'vitest'
+/** Sockets to the gateway, closed when their test is over. */
+import { onTestFinished } from 'vitest'
 import { ChatSocket } from '../support/chat-socket.ts'
 import type { Person } from '../support/client.ts'
 import { mintToken } from '../support/tokens.ts'
 
-export const open: ChatSocket[] = []
-
-afterEach(() => open.splice(0).forEach((socket) => socket.close()))
+export const closeAfterTest = (...sockets: ChatSocket[]) =>
+  onTestFinished(() => sockets.forEach((socket) => socket.close()))
 
 /** Opens a socket for somebody. */
 export async function socketOf(...args: Parameters<typeof ChatSocket.connect>) {
   const socket = await ChatSocket.connect(...args)
-  open.push(socket)
+  closeAfterTest(socket)
   return socket
 }
 

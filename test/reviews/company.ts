@@ -1,4 +1,4 @@
-/** A company with a listing, and somebody who may review it, new for each test. */
+/** A company with a listing, and somebody who may review it, for the tests of reviews. */
 import { beforeEach, expect } from 'vitest'
 import { guest, type Person, signUp } from '../support/client.ts'
 import { insertListing, insertOrganisation, proveEmail } from '../support/fixtures.ts'
@@ -8,13 +8,16 @@ export let company: string
 export let listing: string
 export let author: Person
 
-beforeEach(async () => {
-  owner = await signUp()
-  company = await insertOrganisation(owner.id)
-  listing = await insertListing(company, { owner_type: 'company' })
-  author = await signUp('هند المطيري')
-  await proveEmail(author)
-})
+/** Makes them anew before each test of a file. */
+export function newCompanyForEach() {
+  beforeEach(async () => {
+    owner = await signUp()
+    company = await insertOrganisation(owner.id)
+    listing = await insertListing(company, { owner_type: 'company' })
+    author = await signUp('هند المطيري')
+    await proveEmail(author)
+  })
+}
 
 export async function contact(person: Person, propertyId = listing) {
   const reply = await person.post(`/properties/${propertyId}/contact`, { kind: 'chat' })

@@ -4,7 +4,9 @@ import { bearer, race } from '../support/races.ts'
 import { proveEmail } from '../support/fixtures.ts'
 import { actAs } from '../support/identities.ts'
 import { refusal } from '../support/problems.ts'
-import { author, company, contact, owner, read, review } from './company.ts'
+import { author, company, contact, newCompanyForEach, owner, read, review } from './company.ts'
+
+newCompanyForEach()
 
 /** So many people who have been in contact with the company. */
 async function crowd(size: number): Promise<Person[]> {

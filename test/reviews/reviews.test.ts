@@ -6,7 +6,18 @@ import { race } from '../support/races.ts'
 import { insertListing, insertOrganisation, proveEmail } from '../support/fixtures.ts'
 import { actAs } from '../support/identities.ts'
 import { problemOf, refusal } from '../support/problems.ts'
-import { author, company, contact, listing, owner, read, review } from './company.ts'
+import {
+  author,
+  company,
+  contact,
+  listing,
+  newCompanyForEach,
+  owner,
+  read,
+  review,
+} from './company.ts'
+
+newCompanyForEach()
 
 const age = (id: string, hours: number) =>
   database().query(

@@ -8079,7 +8079,10 @@ begin
   -- And whoever does so by SQL has locked the identity.
   perform from public.identities
   where identities.id = expire_licence.identity_id
-  for no key update;
+  for no key update skip locked;
+  if not found then
+    return false;
+  end if;
   update public.identities set status = 'expired'
   from public.organisations
   where identities.id = expire_licence.identity_id
@@ -21367,7 +21370,7 @@ begin
     order by index
     limit 20
   loop
-    -- Sent again because the answer was lost: the document is there.
+    -- Sent again because the answer was lost, or by another upload meanwhile: the document is there.
     select documents.id into document_id from public.documents
     where documents.identity_id = upload.identity_id and documents.sha256 = stored.sha256
       and documents.discarded_at is null
@@ -21384,8 +21387,8 @@ begin
     end if;
     answers := answers || (jsonb_build_object('index', stored.index) || case
       when document_id is not null then jsonb_build_object('documentId', document_id)
-      -- It was there when the upload began, and so was not stored again.
-      when stored.name is null then '{"error":"document_not_found"}'
+      -- It was there, or there was no room, when the upload began, and so it was not stored.
+      when room > 0 then '{"error":"document_not_found"}'
       else '{"error":"documents_full"}' end);
   end loop;
   if not jsonb_path_exists(answers, '$[*].documentId') then
@@ -23376,12 +23379,13 @@ create function api.open_socket() returns json
 as $$
 begin
   return (
-    select json_build_object('realtimeTopic', accounts.topic)
+    select json_build_object('realtimeTopic', accounts.topic, 'openedAt', clock_timestamp())
     from public.accounts where accounts.id = (select private.require_account())
   );
 end
 $$;
-comment on function api.open_socket is 'The channel of the calling account, if its token is good.';
+comment on function api.open_socket is
+  'The channel of the calling account, if its token is good, and when that was.';
 
 create function private.join_conversation(conversation_id uuid) returns json
   language plpgsql
@@ -23495,8 +23499,9 @@ begin
   return (
     with asking as (
       select identities.id as identity_id,
-        clock_timestamp() - make_interval(secs => asking.seconds) as since
-      from jsonb_to_recordset(questions) as asking ("accountId" uuid, seconds double precision)
+        greatest(clock_timestamp() - make_interval(secs => asking.seconds), asking."openedAt") as since
+      from jsonb_to_recordset(questions)
+        as asking ("accountId" uuid, seconds double precision, "openedAt" timestamptz)
       join public.accounts on accounts.id = asking."accountId"
       join public.identities on identities.account_id = accounts.id
       where private.may_act(accounts)
@@ -23541,8 +23546,9 @@ begin
 end
 $$;
 comment on function private.missed_updates is
-  'The conversations of accounts with sockets that changed in the last so many seconds, each as its '
-  'event shows it: the gateway knows which of these states it has sent.';
+  'The conversations of accounts with sockets that changed in the last so many seconds, and since the '
+  'first of these was opened, each as its event shows it: the gateway knows which of these states it has '
+  'sent.';
 
 create function private.current_topics(channels jsonb) returns json
   language plpgsql
