@@ -37,7 +37,8 @@ begin
 end
 $$;
 comment on function api.switch_identity is
-  'From the next request on the account acts as this identity, on every device.';
+  'From the next request on the account acts as this identity, on every device. 404 identity_not_found, '
+  '403 identity_not_usable.';
 
 create function private.check_waiting_identities(account_id uuid) returns void
   language sql
@@ -206,7 +207,8 @@ begin
 end
 $$;
 comment on function api.update_identity is
-  'Changes an own company or office identity. 404 identity_not_found, and as api.add_identity.';
+  'Changes an own company or office identity. 404 identity_not_found, 409 status_transition_invalid for '
+  'one that is suspended, and as api.add_identity.';
 
 grant execute on function private.switch_identity, private.add_identity, private.update_identity
   to authenticated;

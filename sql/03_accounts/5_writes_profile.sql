@@ -55,7 +55,8 @@ begin
 end
 $$;
 comment on function api.update_me is
-  'Changes fullName, language and avatarMediaId; absent ones stay, a null picture goes.';
+  'Changes fullName, language and avatarMediaId; absent ones stay, a null picture goes. 404 not_found for '
+  'a picture that is not one''s own.';
 
 create function private.update_settings(fields jsonb) returns json
   language plpgsql

@@ -88,7 +88,7 @@ end
 $$;
 comment on function private.charge_invoice is
   'Api: The open charge of an invoice for 15 minutes, else a new one. 404 invoice_not_found, 409 '
-  'invoice_already_paid, payment_in_progress (with another return_url, where the provider keeps the '
+  'invoice_already_paid, status_transition_invalid for one that is not open, payment_in_progress (with another return_url, where the provider keeps the '
   'first), 503 payment_not_configured for every caller but the functions.';
 
 create function private.charge_started(

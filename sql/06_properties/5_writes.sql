@@ -50,7 +50,8 @@ end
 $$;
 comment on function private.create_property is
   'Api: Creates a listing of the acting identity: a draft, or with publish active or '
-  'pending_review. 403 terms_not_accepted and account_unproven with publish, 409 drafts_full without.';
+  'pending_review. 402 quota_exceeded, 403 terms_not_accepted and account_unproven with publish, 409 '
+  'drafts_full without; 404 not_found for pictures that are not one''s own.';
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json
@@ -181,7 +182,8 @@ as $$
   select private.count_action('listing_deletions');
   select private.delete_property(property_id);
 $$;
-comment on function api.delete_property is 'Deletes an own listing, whatever its state.';
+comment on function api.delete_property is
+  'Deletes an own listing, whatever its state. 404 property_not_found.';
 
 grant execute on function
   private.create_property, private.update_property, private.delete_property, api.update_property,

@@ -71,7 +71,7 @@ as $$
 $$;
 comment on function api.set_auction is
   'Sets the auction window and start price of an own listing for sale, and replaces one that has '
-  'not begun. 422 field_not_for_type, 409 property_state_conflict.';
+  'not begun. 404 property_not_found, 422 field_not_for_type, 409 property_state_conflict.';
 
 create function api.remove_auction(property_id uuid) returns void
   language sql
@@ -81,7 +81,7 @@ as $$
   select private.remove_auction(property_id);
 $$;
 comment on function api.remove_auction is
-  'Removes an auction that is not running; doing it again changes nothing.';
+  'Removes an auction that is not running; doing it again changes nothing. Refused as api.set_auction.';
 
 grant execute on function
   private.set_auction, private.remove_auction, api.set_auction, api.remove_auction

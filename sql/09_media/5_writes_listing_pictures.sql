@@ -183,7 +183,8 @@ as $$
   select private.order_property_media(property_id, media_ids);
 $$;
 comment on function api.order_property_media is
-  'Reorders the pictures of an own listing. 404 not_found for a picture that is not in it.';
+  'Reorders the pictures of an own listing. 404 property_not_found, not_found for a picture that is '
+  'not in it, 409 property_state_conflict.';
 
 create function api.delete_property_media(property_id uuid, media_id uuid) returns void
   language sql
@@ -192,7 +193,9 @@ as $$
   select private.count_action('listing_edits');
   select private.delete_property_media(property_id, media_id);
 $$;
-comment on function api.delete_property_media is 'Deletes a picture of an own listing.';
+comment on function api.delete_property_media is
+  'Deletes a picture of an own listing. 404 property_not_found, not_found for a picture that is not in '
+  'it, 409 property_state_conflict.';
 
 grant execute on function
   private.order_property_media, private.delete_property_media, api.order_property_media,

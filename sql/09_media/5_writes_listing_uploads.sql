@@ -58,7 +58,7 @@ end
 $$;
 comment on function private.upload_listing_media is
   'Api: Adds the pictures that this upload stored to a listing, in order. 404 '
-  'property_not_found, 402 quota_exceeded when there is room for none.';
+  'property_not_found, 402 quota_exceeded when there is room for none, 409 property_state_conflict.';
 
 create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,

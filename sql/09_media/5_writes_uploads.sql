@@ -101,7 +101,8 @@ begin
 end
 $$;
 comment on function private.upload_avatar is
-  'Api: The avatar that this upload stored, or one that was sent again, recognised by its hash.';
+  'Api: The avatar that this upload stored, or one that was sent again, recognised by its hash. 402 '
+  'quota_exceeded comes when an upload begins.';
 
 create function private.finish_upload(upload private.uploads) returns void
   language plpgsql

@@ -137,7 +137,8 @@ comment on function private.create_conversation is
   'first message; gives {created, conversation}. The same pair and listing is the same '
   'conversation. A new one is told to all devices of the caller. 404 property_not_found, '
   'identity_not_found; 403 terms_not_accepted, blocked, account_unproven, recipient_proven_only; 409 property_state_conflict for a new one '
-  'about a listing that has ended or allows no chat; 422 for oneself; 429 rate_limited for a new one '
-  'where 60 of the last day (5 without a proven phone or email) are not answered.';
+  'about a listing that has ended or allows no chat, awaiting_answer as api.send_message; 422 for '
+  'oneself, message_empty, message_too_long; 429 rate_limited for a new one where 60 of the last day '
+  '(5 without a proven phone or email) are not answered.';
 
 grant execute on function private.create_conversation to authenticated;

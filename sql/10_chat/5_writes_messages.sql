@@ -289,7 +289,7 @@ comment on function api.send_message is
   'Stores a message and gives {created, message}. The same clientMessageId of the same sender '
   'gives the stored one again. Body: a text of at most 4,000 characters; of an image a caption or '
   'nothing beside mediaId; of a location "lat,lng"; of a property its id. 404 '
-  'conversation_not_found; 403 terms_not_accepted, or blocked, also when the other participant may no '
+  'conversation_not_found, property_not_found for one that the sender cannot see; 403 terms_not_accepted, or blocked, also when the other participant may no '
   'longer act, or recipient_proven_only; 409 awaiting_answer after 5 messages to somebody who has never answered; 422 '
   'message_empty, message_too_long, idempotency_mismatch.';
 

@@ -115,3 +115,34 @@ test('HARM-04 every table that a client can make grow is in docs/growth.md, with
     expect([rule, isRate || rule === 'social_tokens']).toEqual([rule, true])
   }
 })
+
+/** As docs/growth.md says an interval. */
+const inWords = (age: string) =>
+  ({
+    '1 minute': 'a minute',
+    '1 hour': 'an hour',
+    '1 day': 'a day',
+    '2 days': 'two days',
+    '1 year': 'a year',
+  })[
+    age
+  ] ?? age
+
+test('HARM-04 it says after how long a job deletes what only grows old', async () => {
+  const page = readFileSync(new URL('../../docs/growth.md', import.meta.url), 'utf8')
+  const bounds = new Map(
+    [...page.matchAll(/^\| `(\w+\.\w+)` \| .+ \| (.+) \|$/gm)].map((
+      [, table, bound],
+    ) => [table, bound!]),
+  )
+  const ages = (await routines()).flatMap(({ source }) => [
+    ...source.matchAll(/private\.purge\('(\w+\.\w+)', '\w+', '([1-9][^']*)'\)/g),
+    ...source.matchAll(
+      /delete from (\w+\.\w+)\s[^;]*? < (?:now|clock_timestamp)\(\) - interval '([^']+)'/g,
+    ),
+  ]).map(([, table, age]) => [table!, inWords(age!)] as const).filter(([table]) =>
+    bounds.has(table)
+  )
+  expect(ages.length).toBeGreaterThan(10)
+  expect(ages.filter(([table, age]) => !bounds.get(table)!.includes(age))).toEqual([])
+})

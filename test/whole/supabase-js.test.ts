@@ -1,4 +1,5 @@
 /** What docs/supabase-js.md says that an unchanged supabase-js can do here, and what it cannot. */
+import { type ErrorCode, errors } from '../../functions/_shared/errors.ts'
 import { createClient, type SupabaseClient } from '@supabase/supabase-js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { joinChannel } from '../support/channels.ts'
@@ -14,6 +15,7 @@ import {
   signUp,
 } from '../support/client.ts'
 import { openConversation, postMessage } from '../support/conversations.ts'
+import { everyOperation } from '../support/openapi.ts'
 import { publishListing } from '../support/listings.ts'
 import { jpeg } from '../support/pictures.ts'
 import { uploadAvatar, uploadPictures } from '../support/uploads.ts'
@@ -238,4 +240,37 @@ test('files are downloaded by whoever asks, and stored and removed by the facade
   })
   expect(error).toBeNull()
   expect(await picturesOf()).toEqual([])
+})
+
+/** What follows from token, rights and ceilings, and what the facade alone says. */
+const saidElsewhere = [
+  'token_missing',
+  'account_suspended',
+  'account_banned',
+  'identity_changed',
+  'identity_not_usable',
+  'identity_type_required',
+  'admin_only',
+  'proof_required',
+]
+
+test('the comment of a function says what its caller may be refused, beside what is wrong with the input', async () => {
+  const { rows } = await database().query<{ name: string; comment: string }>(
+    `select proname as name, coalesce(obj_description(oid), '') as comment from pg_proc
+     where pronamespace = 'api'::regnamespace
+       and has_function_privilege('authenticated', oid, 'execute')`,
+  )
+  const comments = new Map(rows.map(({ name, comment }) => [name, comment]))
+  // As api.other: what that one says, too.
+  const saidOf = (name: string): string =>
+    [...comments.get(name)!.matchAll(/as api\.(\w+)/g)]
+      .reduce((said, [, other]) => said + saidOf(other!), comments.get(name)!)
+  const unsaid = everyOperation.filter(({ id }) => comments.has(id)).flatMap(({ id, codes }) =>
+    codes.filter((code) =>
+      [402, 403, 404, 409].includes(errors[code as ErrorCode][0]) &&
+      !saidElsewhere.includes(code) &&
+      !saidOf(id).includes(code)
+    ).map((code) => `${id} ${code}`)
+  )
+  expect(unsaid).toEqual([])
 })

@@ -4923,7 +4923,8 @@ begin
 end
 $$;
 comment on function api.switch_identity is
-  'From the next request on the account acts as this identity, on every device.';
+  'From the next request on the account acts as this identity, on every device. 404 identity_not_found, '
+  '403 identity_not_usable.';
 
 create function private.check_waiting_identities(account_id uuid) returns void
   language sql
@@ -5092,7 +5093,8 @@ begin
 end
 $$;
 comment on function api.update_identity is
-  'Changes an own company or office identity. 404 identity_not_found, and as api.add_identity.';
+  'Changes an own company or office identity. 404 identity_not_found, 409 status_transition_invalid for '
+  'one that is suspended, and as api.add_identity.';
 
 grant execute on function private.switch_identity, private.add_identity, private.update_identity
   to authenticated;
@@ -5158,7 +5160,8 @@ begin
 end
 $$;
 comment on function api.update_me is
-  'Changes fullName, language and avatarMediaId; absent ones stay, a null picture goes.';
+  'Changes fullName, language and avatarMediaId; absent ones stay, a null picture goes. 404 not_found for '
+  'a picture that is not one''s own.';
 
 create function private.update_settings(fields jsonb) returns json
   language plpgsql
@@ -10027,7 +10030,7 @@ end
 $$;
 comment on function private.charge_invoice is
   'Api: The open charge of an invoice for 15 minutes, else a new one. 404 invoice_not_found, 409 '
-  'invoice_already_paid, payment_in_progress (with another return_url, where the provider keeps the '
+  'invoice_already_paid, status_transition_invalid for one that is not open, payment_in_progress (with another return_url, where the provider keeps the '
   'first), 503 payment_not_configured for every caller but the functions.';
 
 create function private.charge_started(
@@ -15133,7 +15136,8 @@ end
 $$;
 comment on function private.create_property is
   'Api: Creates a listing of the acting identity: a draft, or with publish active or '
-  'pending_review. 403 terms_not_accepted and account_unproven with publish, 409 drafts_full without.';
+  'pending_review. 402 quota_exceeded, 403 terms_not_accepted and account_unproven with publish, 409 '
+  'drafts_full without; 404 not_found for pictures that are not one''s own.';
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json
@@ -15264,7 +15268,8 @@ as $$
   select private.count_action('listing_deletions');
   select private.delete_property(property_id);
 $$;
-comment on function api.delete_property is 'Deletes an own listing, whatever its state.';
+comment on function api.delete_property is
+  'Deletes an own listing, whatever its state. 404 property_not_found.';
 
 grant execute on function
   private.create_property, private.update_property, private.delete_property, api.update_property,
@@ -15418,7 +15423,7 @@ as $$
 $$;
 comment on function api.set_auction is
   'Sets the auction window and start price of an own listing for sale, and replaces one that has '
-  'not begun. 422 field_not_for_type, 409 property_state_conflict.';
+  'not begun. 404 property_not_found, 422 field_not_for_type, 409 property_state_conflict.';
 
 create function api.remove_auction(property_id uuid) returns void
   language sql
@@ -15428,7 +15433,7 @@ as $$
   select private.remove_auction(property_id);
 $$;
 comment on function api.remove_auction is
-  'Removes an auction that is not running; doing it again changes nothing.';
+  'Removes an auction that is not running; doing it again changes nothing. Refused as api.set_auction.';
 
 grant execute on function
   private.set_auction, private.remove_auction, api.set_auction, api.remove_auction
@@ -21628,7 +21633,8 @@ as $$
   select private.order_property_media(property_id, media_ids);
 $$;
 comment on function api.order_property_media is
-  'Reorders the pictures of an own listing. 404 not_found for a picture that is not in it.';
+  'Reorders the pictures of an own listing. 404 property_not_found, not_found for a picture that is '
+  'not in it, 409 property_state_conflict.';
 
 create function api.delete_property_media(property_id uuid, media_id uuid) returns void
   language sql
@@ -21637,7 +21643,9 @@ as $$
   select private.count_action('listing_edits');
   select private.delete_property_media(property_id, media_id);
 $$;
-comment on function api.delete_property_media is 'Deletes a picture of an own listing.';
+comment on function api.delete_property_media is
+  'Deletes a picture of an own listing. 404 property_not_found, not_found for a picture that is not in '
+  'it, 409 property_state_conflict.';
 
 grant execute on function
   private.order_property_media, private.delete_property_media, api.order_property_media,
@@ -21706,7 +21714,7 @@ end
 $$;
 comment on function private.upload_listing_media is
   'Api: Adds the pictures that this upload stored to a listing, in order. 404 '
-  'property_not_found, 402 quota_exceeded when there is room for none.';
+  'property_not_found, 402 quota_exceeded when there is room for none, 409 property_state_conflict.';
 
 create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
@@ -21912,7 +21920,8 @@ begin
 end
 $$;
 comment on function private.upload_avatar is
-  'Api: The avatar that this upload stored, or one that was sent again, recognised by its hash.';
+  'Api: The avatar that this upload stored, or one that was sent again, recognised by its hash. 402 '
+  'quota_exceeded comes when an upload begins.';
 
 create function private.finish_upload(upload private.uploads) returns void
   language plpgsql
@@ -23795,8 +23804,9 @@ comment on function private.create_conversation is
   'first message; gives {created, conversation}. The same pair and listing is the same '
   'conversation. A new one is told to all devices of the caller. 404 property_not_found, '
   'identity_not_found; 403 terms_not_accepted, blocked, account_unproven, recipient_proven_only; 409 property_state_conflict for a new one '
-  'about a listing that has ended or allows no chat; 422 for oneself; 429 rate_limited for a new one '
-  'where 60 of the last day (5 without a proven phone or email) are not answered.';
+  'about a listing that has ended or allows no chat, awaiting_answer as api.send_message; 422 for '
+  'oneself, message_empty, message_too_long; 429 rate_limited for a new one where 60 of the last day '
+  '(5 without a proven phone or email) are not answered.';
 
 grant execute on function private.create_conversation to authenticated;
 
@@ -24172,7 +24182,7 @@ comment on function api.send_message is
   'Stores a message and gives {created, message}. The same clientMessageId of the same sender '
   'gives the stored one again. Body: a text of at most 4,000 characters; of an image a caption or '
   'nothing beside mediaId; of a location "lat,lng"; of a property its id. 404 '
-  'conversation_not_found; 403 terms_not_accepted, or blocked, also when the other participant may no '
+  'conversation_not_found, property_not_found for one that the sender cannot see; 403 terms_not_accepted, or blocked, also when the other participant may no '
   'longer act, or recipient_proven_only; 409 awaiting_answer after 5 messages to somebody who has never answered; 422 '
   'message_empty, message_too_long, idempotency_mismatch.';
 
@@ -28735,8 +28745,8 @@ begin
 end
 $$;
 comment on function api.create_review is
-  'Reviews an identity after a real contact with it, once. 422 review_self, 404 '
-  'identity_not_found, 403 terms_not_accepted, review_not_eligible, 409 review_exists.';
+  'Reviews an identity after a real contact with it, once. 422 review_self, 404 identity_not_found, '
+  'property_not_found, 403 terms_not_accepted, account_unproven, review_not_eligible, 409 review_exists.';
 
 create function private.lock_own_review(review_id uuid) returns public.reviews
   language plpgsql
