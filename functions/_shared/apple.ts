@@ -9,6 +9,7 @@ import { backend } from './db.ts'
 import { env } from './env.ts'
 import { fetchOnce, formType } from './http-client.ts'
 import { secret as secretOf, setting } from './read-setting.ts'
+import { causeOf } from './refusal.ts'
 
 const base = !env.production && setting('APPLE_URL') || 'https://appleid.apple.com'
 
@@ -58,7 +59,7 @@ export async function exchangeAppleCode(accountId: string, clientId: string, cod
     const sealedToken = await seal(token, sealUse(accountId, clientId))
     await backend('keep_apple_token', { accountId, clientId, sealedToken })
   } catch (error) {
-    alarm('apple_code', 'apple', { cause: (error as Error).message })
+    alarm('apple_code', 'apple', { cause: causeOf(error as Error) })
   }
 }
 
@@ -77,7 +78,7 @@ export async function revokeAppleTokens(): Promise<number> {
       await backend('finish_apple_revocation', { accountId, clientId })
       revoked++
     } catch (error) {
-      const why = String((error as Error).message)
+      const why = causeOf(error as Error)
       await alarm('job_failed', `revoke_apple ${accountId}`, { why })
     }
   }

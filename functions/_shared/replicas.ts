@@ -6,6 +6,7 @@ import { alarm, settleAlarm } from './alarms.ts'
 import { env } from './env.ts'
 import { literal } from './literals.ts'
 import { Pool, type Rows, runQuery, sendQuery } from './pools.ts'
+import { causeOf } from './refusal.ts'
 
 /**
  * Functions whose answer may be some seconds old: reviewed one by one, all of them read what everybody may
@@ -93,17 +94,17 @@ export async function queryReplica(name: string, text: string): Promise<Rows | u
     // A function of the list that writes is a fault of ours, not the replica's.
     if (code === '25006') void alarm('replica_written_to', name)
     else if (message === 'replica_foreign') refuse(replica)
-    else if (!isConflict.test(code)) putAside(replica, { code, why: message })
+    else if (!isConflict.test(code)) putAside(replica, causeOf(error as Error))
     return undefined
   }
 }
 
 /** Leaves a replica alone for a moment, of which an admin hears when it was not the first. */
-function putAside(replica: Replica, why: Record<string, string>) {
+function putAside(replica: Replica, why: string) {
   replica.awayUntil = Date.now() + 1000
   if (++replica.failures <= 2) return
   replica.mayHaveAlarm = true
-  void alarm('replica_away', replica.name, why)
+  void alarm('replica_away', replica.name, { why })
 }
 
 /** It shows another database, or is no replica any more: what is written elsewhere never comes to it. */

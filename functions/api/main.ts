@@ -5,6 +5,7 @@
  * the business of what stands before it.
  */
 import { setting } from '../_shared/read-setting.ts'
+import { causeOf, placesOf } from '../_shared/refusal.ts'
 import { app } from './app.ts'
 import { handleThenDrain } from './http/drain-body.ts'
 
@@ -31,7 +32,8 @@ Object.assign(globalThis, {
 // What goes wrong after one answer must not end the others.
 globalThis.addEventListener('unhandledrejection', (event) => {
   event.preventDefault()
-  console.error('unhandled rejection:', event.reason)
+  const error = event.reason instanceof Error ? event.reason : new Error(String(event.reason))
+  console.error(JSON.stringify({ rejected: causeOf(error), stack: placesOf(error) }))
 })
 
 const after = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))

@@ -6,9 +6,9 @@ import { alarm, settleAlarm } from '../_shared/alarms.ts'
 import { unknownPassword } from '../_shared/crypto.ts'
 import { backend } from '../_shared/db.ts'
 import {
-  createDecoy,
   decoy,
   discardSession,
+  ensureDecoy,
   request,
   resetPassword,
   signIn,
@@ -16,42 +16,86 @@ import {
 
 const kind = 'auth_door_open'
 
-/** What anybody with an access token may ask of Auth, and must not get. */
+const someDigits = (count: number) =>
+  String(crypto.getRandomValues(new Uint32Array(1))[0]! % 10 ** count).padStart(count, '0')
+
+/**
+ * What anybody with an access token may ask of Auth, and must not get. New ones each time: what Auth kept of
+ * an earlier try says nothing. Nobody has them; no number in Kuwait begins with 0.
+ */
 const changes = {
-  password: () => ({ password: unknownPassword() }),
-  email: () => ({ email: 'doors@accounts.invalid' }),
-  phone: () => ({ phone: '96500000000' }),
+  password: unknownPassword,
+  email: () => `${crypto.randomUUID()}@accounts.invalid`,
+  phone: () => `9650${someDigits(7)}`,
 }
+
+type Door = keyof typeof changes | 'provider'
+/** Silent: neither opened nor refused, as by an Auth that is too busy. */
+type Outcome = 'open' | 'shut' | 'silent'
 
 const idOfDecoy = () => backend<string | null>('account_with', { identifier: decoy.value })
 
-/** Tries each door, and gives those that open; each of them is an alarm until it is shut. */
-export async function tryDoors(): Promise<string[]> {
-  if (!await idOfDecoy()) await createDecoy()
-  const id = (await idOfDecoy())!
-  const password = unknownPassword()
-  await resetPassword(id, decoy, password)
-  const tokens = await signIn(decoy, password, '127.0.0.1')
+/** One try at a time: each sets the decoy's password. One that was cut off is waited for two minutes. */
+async function alone<T>(work: () => Promise<T>): Promise<T> {
+  const moment = { name: 'doors' }
+  while (!await backend<boolean>('claim_moment', { ...moment, every: '2 minutes' })) {
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+  try {
+    return await work()
+  } finally {
+    await backend('release_moment', moment)
+  }
+}
+
+/** Whether Auth has, or keeps for a confirmation, this email or phone of the user. */
+async function hasTaken(id: string, value: string): Promise<boolean> {
+  const { email, phone, new_email, new_phone } = (await request('GET', `/admin/users/${id}`)).body
+  return [email, phone, new_email, new_phone].includes(value)
+}
+
+async function tryEach(id: string): Promise<Map<Door, Outcome>> {
+  const current = unknownPassword()
+  await resetPassword(id, decoy, current)
+  const tokens = await signIn(decoy, current, '127.0.0.1')
   if (!tokens || 'denied' in tokens) throw new Error('the decoy cannot sign in')
-  const contact = async () => {
-    const { email, phone, new_email, new_phone } = (await request('GET', `/admin/users/${id}`)).body
-    return JSON.stringify([email, phone, new_email, new_phone])
+  const outcomes = new Map<Door, Outcome>()
+  try {
+    for (const [name, change] of Object.entries(changes)) {
+      const value = change()
+      const { status } = await request('PUT', '/user', {
+        token: tokens.access_token,
+        body: { [name]: value, current_password: current },
+        versioned: false, // or the fence's own refusal is a failure of Auth's
+      })
+      const refused = status >= 400 && status < 500 && status !== 429
+      const opened = name === 'password' ? status === 200 : await hasTaken(id, value)
+      outcomes.set(name as Door, opened ? 'open' : refused || status === 200 ? 'shut' : 'silent')
+    }
+    const open = await backend<boolean>('try_provider_door', { accountId: id })
+    outcomes.set('provider', open ? 'open' : 'shut')
+  } finally {
+    await discardSession(tokens)
+    // It is the decoy no more, or will not be once somebody confirms that.
+    if ([outcomes.get('email'), outcomes.get('phone')].includes('open')) {
+      await request('DELETE', `/admin/users/${id}`)
+      await ensureDecoy()
+    }
   }
-  const before = await contact()
-  const open: string[] = []
-  for (const [door, change] of Object.entries(changes)) {
-    const body = { ...change(), current_password: password }
-    const { status } = await request('PUT', '/user', { token: tokens.access_token, body })
-    const opened = door === 'password' ? status === 200 : await contact() !== before
-    if (opened) open.push(door)
+  return outcomes
+}
+
+/** Tries each door, and gives those that open; each of them is an alarm until it is refused. */
+export async function tryDoors(): Promise<string[]> {
+  const outcomes = await alone(async () => {
+    await ensureDecoy()
+    return await tryEach((await idOfDecoy())!)
+  })
+  for (const [door, outcome] of outcomes) {
+    if (outcome === 'open') await alarm(kind, door)
+    else if (outcome === 'shut') settleAlarm(kind, door)
   }
-  if (await backend<boolean>('try_provider_door', { accountId: id })) open.push('provider')
-  await discardSession(tokens)
-  for (const door of [...Object.keys(changes), 'provider']) {
-    if (open.includes(door)) await alarm(kind, door)
-    else settleAlarm(kind, door)
-  }
-  return open
+  return [...outcomes].filter(([, outcome]) => outcome === 'open').map(([door]) => door)
 }
 
 /** Job: once a day; what failed is tried again at the next run. */

@@ -11,6 +11,7 @@ import { clientAddress } from '../_shared/client-address.ts'
 import { isSecretKey } from '../_shared/crypto.ts'
 import { backend, type BackendFunction } from '../_shared/db.ts'
 import { env } from '../_shared/env.ts'
+import { causeOf } from '../_shared/refusal.ts'
 import { ensureDecoy } from '../_shared/supabase-auth.ts'
 import { tryDoors, tryDoorsDaily } from './doors.ts'
 import { compareFilesAndRows, removeUnusedFiles } from './files.ts'
@@ -98,9 +99,7 @@ async function run(name: string, work: () => Promise<number>) {
   const started = performance.now()
   const outcome = await work().then(
     (done) => ({ done }),
-    (error) => {
-      return { error: String(error.message) }
-    },
+    (error) => ({ error: causeOf(error) }),
   )
   // What runs every two seconds is logged only when it did something.
   if (!Object.hasOwn(frequentJobs, name) || !('done' in outcome && outcome.done === 0)) {

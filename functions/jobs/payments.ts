@@ -1,6 +1,7 @@
 /** Looks up payments that stay open and refunds that stay requested: no event of theirs has come. */
 import { alarm } from '../_shared/alarms.ts'
 import { backend } from '../_shared/db.ts'
+import { causeOf } from '../_shared/refusal.ts'
 import { providerNamed } from '../payments/configured-providers.ts'
 import { askForRefund, lookUp, lookUpRefund, lookUpRefundsOf } from '../payments/events.ts'
 import { ProviderUnreachable, type RefundOrder } from '../payments/provider.ts'
@@ -24,7 +25,7 @@ async function each<T>(
       try {
         if (await work(one) !== undefined) done++
       } catch (error) {
-        const why = String((error as Error).message)
+        const why = causeOf(error as Error)
         console.error(JSON.stringify({ job: 'look_up', why }))
         if (!(error instanceof ProviderUnreachable)) await alarm('job_failed', nameOf(one), { why })
       }

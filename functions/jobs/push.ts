@@ -1,6 +1,7 @@
 /** Drains the outbox of pushes: leases a batch, sends it a few at a time, reports each outcome. Sending: fcm.ts. */
 import { alarm } from '../_shared/alarms.ts'
 import { backend } from '../_shared/db.ts'
+import { causeOf } from '../_shared/refusal.ts'
 import { configured, type Outcome, type Push, send } from './fcm.ts'
 
 const batch = 100
@@ -57,7 +58,7 @@ async function deliverAll(pushes: Push[]): Promise<number> {
         if (await deliver(push)) sent++
       } catch (error) {
         // The database was not reached: the lease ends by itself.
-        const why = String((error as Error).message)
+        const why = causeOf(error as Error)
         console.error(JSON.stringify({ push: push.id, error: why }))
         await alarm('job_failed', 'send_pushes', { push: push.id, why })
       }

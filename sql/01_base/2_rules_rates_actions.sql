@@ -152,7 +152,7 @@ exception
     -- Unless it met a lock, or a database that is full, ends or only reads.
     if sqlstate !~ '^(25|40|53|55|57)' then
       perform private.raise_alarm('rate_uncounted', sqlstate, jsonb_build_object(
-        'rule', rule, 'message', sqlerrm));
+        'rule', rule, 'message', private.cause_of(sqlstate, sqlerrm)));
     end if;
     perform set_config('facade.verdict',
       '{"status":503,"code":"service_unavailable","detail":{"retryAfter":2}}', false);

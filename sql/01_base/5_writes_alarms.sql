@@ -1,5 +1,14 @@
 -- Alarms: what an admin has to look at. One row for each thing until it is settled.
 
+create function private.cause_of(state text, message text) returns text
+  language sql
+  immutable
+  -- Refusals, our own exceptions, names of constraints and functions, limits of time.
+  return case when state ~ '^(PT|P0|23|42|57)' then message else state end;
+comment on function private.cause_of is
+  'What an alarm says of a failure: never what was sent, which Postgres repeats in its messages about values. '
+  'Its own log has them whole.';
+
 create function private.raise_alarm(kind text, subject_id text, details jsonb default '{}')
   returns void
   language plpgsql

@@ -26,7 +26,7 @@ begin
   -- A row that somebody else had locked is done by the next run.
   if code not in ('40001', '40P01', '55P03') then
     perform private.raise_alarm('job_failed', step || ' ' || subject,
-      jsonb_build_object('code', code, 'why', why));
+      jsonb_build_object('code', code, 'why', private.cause_of(code, why)));
   end if;
 end
 $$;

@@ -114,7 +114,7 @@ exception
   when check_violation then null; -- no partition: for three days nobody has joined, nobody hears
   when others then
     perform private.raise_alarm('broadcast_failed', 'messages ' || sqlstate, jsonb_build_object(
-      'messages', cardinality(deliveries), 'message', sqlerrm));
+      'messages', cardinality(deliveries), 'message', private.cause_of(sqlstate, sqlerrm)));
 end
 $$;
 comment on function private.broadcast_messages is

@@ -79,7 +79,8 @@ begin
       set_notification_aside.kind, set_notification_aside.entity_id, set_notification_aside.details);
   else
     perform private.raise_alarm('notification_failed', kind || ' ' || state, jsonb_build_object(
-      'accountId', account_id, 'entityId', entity_id, 'message', message));
+      'accountId', account_id, 'entityId', entity_id,
+      'message', private.cause_of(state, message)));
   end if;
 end
 $$;

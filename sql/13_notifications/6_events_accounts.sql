@@ -56,7 +56,7 @@ exception
   -- Nobody is kept out because the event could not be written.
   when others then
     perform private.raise_alarm('sign_in_unrecorded', sqlstate, jsonb_build_object(
-      'accountId', new.user_id, 'message', sqlerrm));
+      'accountId', new.user_id, 'message', private.cause_of(sqlstate, sqlerrm)));
     return null;
 end
 $$;

@@ -117,7 +117,8 @@ begin
       end if;
       if sqlstate not in ('40P01', '40001', '55P03') then -- as in set_notification_aside
         perform private.raise_alarm('notification_failed', 'messages ' || sqlstate,
-          jsonb_build_object('messages', cardinality(deliveries), 'message', sqlerrm));
+          jsonb_build_object('messages', cardinality(deliveries),
+            'message', private.cause_of(sqlstate, sqlerrm)));
       end if;
       -- What keeps one of them from being counted must not keep the others: each goes by itself.
       ids := array_fill(null::uuid, array[cardinality(deliveries)]);

@@ -1134,7 +1134,7 @@ exception
     -- Unless it met a lock, or a database that is full, ends or only reads.
     if sqlstate !~ '^(25|40|53|55|57)' then
       perform private.raise_alarm('rate_uncounted', sqlstate, jsonb_build_object(
-        'rule', rule, 'message', sqlerrm));
+        'rule', rule, 'message', private.cause_of(sqlstate, sqlerrm)));
     end if;
     perform set_config('facade.verdict',
       '{"status":503,"code":"service_unavailable","detail":{"retryAfter":2}}', false);
@@ -1730,6 +1730,15 @@ grant execute on function
 
 -- Alarms: what an admin has to look at. One row for each thing until it is settled.
 
+create function private.cause_of(state text, message text) returns text
+  language sql
+  immutable
+  -- Refusals, our own exceptions, names of constraints and functions, limits of time.
+  return case when state ~ '^(PT|P0|23|42|57)' then message else state end;
+comment on function private.cause_of is
+  'What an alarm says of a failure: never what was sent, which Postgres repeats in its messages about values. '
+  'Its own log has them whole.';
+
 create function private.raise_alarm(kind text, subject_id text, details jsonb default '{}')
   returns void
   language plpgsql
@@ -1815,7 +1824,7 @@ begin
   -- A row that somebody else had locked is done by the next run.
   if code not in ('40001', '40P01', '55P03') then
     perform private.raise_alarm('job_failed', step || ' ' || subject,
-      jsonb_build_object('code', code, 'why', why));
+      jsonb_build_object('code', code, 'why', private.cause_of(code, why)));
   end if;
 end
 $$;
@@ -24573,7 +24582,7 @@ exception
   when check_violation then null; -- no partition: for three days nobody has joined, nobody hears
   when others then
     perform private.raise_alarm('broadcast_failed', 'messages ' || sqlstate, jsonb_build_object(
-      'messages', cardinality(deliveries), 'message', sqlerrm));
+      'messages', cardinality(deliveries), 'message', private.cause_of(sqlstate, sqlerrm)));
 end
 $$;
 comment on function private.broadcast_messages is
@@ -30278,7 +30287,8 @@ begin
       set_notification_aside.kind, set_notification_aside.entity_id, set_notification_aside.details);
   else
     perform private.raise_alarm('notification_failed', kind || ' ' || state, jsonb_build_object(
-      'accountId', account_id, 'entityId', entity_id, 'message', message));
+      'accountId', account_id, 'entityId', entity_id,
+      'message', private.cause_of(state, message)));
   end if;
 end
 $$;
@@ -30627,7 +30637,7 @@ exception
   -- Nobody is kept out because the event could not be written.
   when others then
     perform private.raise_alarm('sign_in_unrecorded', sqlstate, jsonb_build_object(
-      'accountId', new.user_id, 'message', sqlerrm));
+      'accountId', new.user_id, 'message', private.cause_of(sqlstate, sqlerrm)));
     return null;
 end
 $$;
@@ -31012,7 +31022,8 @@ begin
       end if;
       if sqlstate not in ('40P01', '40001', '55P03') then -- as in set_notification_aside
         perform private.raise_alarm('notification_failed', 'messages ' || sqlstate,
-          jsonb_build_object('messages', cardinality(deliveries), 'message', sqlerrm));
+          jsonb_build_object('messages', cardinality(deliveries),
+            'message', private.cause_of(sqlstate, sqlerrm)));
       end if;
       -- What keeps one of them from being counted must not keep the others: each goes by itself.
       ids := array_fill(null::uuid, array[cardinality(deliveries)]);

@@ -4,16 +4,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
 import { readStack } from '../../local/config/stack.ts'
 import { forget, unsettled } from '../base/facade-requests.ts'
+import { jsonAnswer, startProjectProxy } from '../base/project-proxy.ts'
 import { database, projectUrl, secretKey } from '../support/client.ts'
-import { hasStack } from '../support/facade.ts'
+import { hasStack, startFacade } from '../support/facade.ts'
 import { drain, runJobs } from '../support/jobs.ts'
 import { waitUntil } from '../support/wait.ts'
 
-const tryDoors = async () =>
-  (await fetch(`${projectUrl}/functions/v1/jobs/doors`, {
-    method: 'POST',
-    headers: { apikey: secretKey },
-  })).json()
+const tryDoors = async (jobs = `${projectUrl}/functions/v1/jobs`) =>
+  (await fetch(`${jobs}/doors`, { method: 'POST', headers: { apikey: secretKey } })).json()
+/** The decoy, and whoever was made by trying it. */
+const decoys = async () =>
+  (await database().query(`select email from auth.users where email like '%@accounts.invalid'`))
+    .rows.map(({ email }) => email)
 const open = async () => (await unsettled('auth_door_open')).map(({ subject_id }) => subject_id)
 
 describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
@@ -70,17 +72,57 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
     expect(await runJobs()).toMatchObject({ try_doors: { done: 0 } })
   })
 
+  test('are tried by one at a time', async () => {
+    expect(await Promise.all([tryDoors(), tryDoors(), tryDoors()]))
+      .toEqual([{ open: [] }, { open: [] }, { open: [] }])
+  })
+
   test('that open are alarms until they are shut', async () => {
     await fence('disable')
     try {
-      expect(await tryDoors()).toEqual({ open: expect.arrayContaining(['password', 'provider']) })
+      for (let times = 0; times < 2; times++) {
+        expect(await tryDoors()).toEqual({ open: ['password', 'provider'] })
+      }
     } finally {
       await fence('enable')
-      // By an open door it has another email now, and nobody has its password.
-      await auth.query(`delete from auth.users where email = 'doors@accounts.invalid'`)
     }
     expect(await open()).toEqual(expect.arrayContaining(['password', 'provider']))
     expect(await tryDoors()).toEqual({ open: [] })
     await waitUntil('the alarms are settled', async () => (await open()).length === 0)
+  })
+
+  test('that an Auth of another version opens are open at every try, and nothing is left of them', async () => {
+    const project = await startProjectProxy()
+    const facade = await startFacade(project.settings, 'api', 'jobs')
+    const jobs = facade.url.replace(/api$/, 'jobs')
+    const write = (column: string, value: string) =>
+      auth.query(`update auth.users set ${column} = $1 where email like '%@accounts.invalid'`, [
+        value,
+      ])
+    /** It changes an email at once, and keeps a phone until that is confirmed. */
+    project.answers.set('/auth/v1/user', async (response, sent) => {
+      const { email, phone, password } = JSON.parse(sent)
+      if (password) return jsonAnswer(409, { code: 'PT409' })(response)
+      if (email) await write('email', email)
+      if (phone) await write('phone_change', phone)
+      return jsonAnswer(200, {})(response)
+    })
+    try {
+      for (let times = 0; times < 2; times++) {
+        expect(await tryDoors(jobs)).toEqual({ open: ['email', 'phone'] })
+        expect(await decoys()).toEqual(['decoy@accounts.invalid'])
+      }
+      expect((await open()).toSorted()).toEqual(['email', 'phone'])
+      // Who is too busy to answer has refused nothing.
+      project.answers.set('/auth/v1/user', jsonAnswer(503, {}))
+      expect(await tryDoors(jobs)).toEqual({ open: [] })
+      expect((await open()).toSorted()).toEqual(['email', 'phone'])
+    } finally {
+      await facade.stop()
+      project.stop()
+    }
+    expect(await tryDoors()).toEqual({ open: [] })
+    await waitUntil('the alarms are settled', async () => (await open()).length === 0)
+    expect(await decoys()).toEqual(['decoy@accounts.invalid'])
   })
 })

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { projectUrl } from '../support/client.ts'
 
 /** Answers in the project's place; one that answers nothing leaves the caller waiting. */
-type Answer = (response: ServerResponse) => void | Promise<void>
+type Answer = (response: ServerResponse, sent: string) => void | Promise<void>
 
-export const jsonAnswer = (status: number, body: unknown): Answer => (response) => {
+export const jsonAnswer = (status: number, body: unknown) => (response: ServerResponse) => {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
@@ -21,7 +21,7 @@ export async function startProjectProxy() {
     const body: Buffer[] = []
     for await (const part of request) body.push(part)
     const own = answers.get(path) ?? answers.get(path.replace(/[^/]*$/, ''))
-    if (own) return await own(response)
+    if (own) return await own(response, Buffer.concat(body).toString())
     const headers = { ...request.headers }
     for (const name of ['host', 'connection', 'content-length', 'transfer-encoding']) {
       delete headers[name]

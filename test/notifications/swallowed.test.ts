@@ -71,6 +71,24 @@ test('a rate that cannot be counted is 503 for the caller, and an alarm', async 
   }])
 })
 
+test('an alarm says nothing of what was sent, which Postgres repeats in its messages', async () => {
+  const sent = `language plpgsql as $$ begin perform 'ما كتبته'::uuid; end $$`
+  const rate = await alarmsOf(
+    `create or replace function private.caller_refusal() returns jsonb ${sent}`,
+    `select private.count_rate('views', '127.0.0.1'), current_setting('facade.verdict')`,
+    [],
+  )
+  const step = await alarmsOf(
+    `create function private.planted_step(one text) returns boolean ${sent}`,
+    `select private.for_each('planted_step', array['1'])`,
+    [],
+  )
+  expect([...rate, ...step].map(({ details }) => details)).toEqual([
+    { rule: 'views', message: '22P02' },
+    { code: '22P02', why: '22P02' },
+  ])
+})
+
 test('a call whose failure is told to nobody is an alarm, unless it may succeed in a moment', async () => {
   const saved: { kind: string; subjectId: string }[] = []
   keepAlarmsWith({

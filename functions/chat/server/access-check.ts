@@ -7,6 +7,7 @@
 import { callFailed } from '../../_shared/alarms.ts'
 import { backend } from '../../_shared/db.ts'
 import { env } from '../../_shared/env.ts'
+import { causeOf } from '../../_shared/refusal.ts'
 import type { ConversationUpdated } from '../protocol.ts'
 import type { FollowedAccount, OpenSession } from './interfaces.ts'
 import { log } from './log.ts'
@@ -100,7 +101,7 @@ async function rowsOf<Rows extends unknown[]>(
     return await backend<Rows>(name, args)
   } catch (error) {
     callFailed(name, error as Error)
-    log({ call: name, cause: String((error as Error).message) })
+    log({ call: name, cause: causeOf(error as Error) })
     return [] as unknown as Rows
   }
 }

@@ -1,5 +1,6 @@
 /** A socket of `Deno.upgradeWebSocket`, as edge functions have them. */
 import { closeCodes, limits } from '../protocol.ts'
+import { logFailure } from './log.ts'
 import type { ClientSocket, SocketHandler } from './socket.ts'
 
 // Messages that wait for those before them; these sockets cannot be paused.
@@ -45,7 +46,7 @@ export function serveEdgeSocket(
       }
       handled = handled.then(() => handler?.message(data))
         // One frame that fails must not leave those after it unread.
-        .catch((error) => console.error('a frame failed:', error))
+        .catch((error) => logFailure('a frame', error))
         .finally(() => waiting--)
     }
     socket.onclose = () => {

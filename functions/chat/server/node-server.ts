@@ -13,6 +13,7 @@ import { env } from '../../_shared/env.ts'
 import { closeCodes, limits } from '../protocol.ts'
 import { agreedSubprotocol, openGateway } from './gateway.ts'
 import { type HttpRefusal, malformed, notUpgrade, refusalResponse } from './http-refusal.ts'
+import { logFailure } from './log.ts'
 import { NodeSocket, serveNodeSocket } from './node-socket.ts'
 import { type Times, times } from './times.ts'
 
@@ -76,7 +77,7 @@ export async function serveChat({ hostname, port, changed }: Options) {
   })
 
   // What goes wrong for one socket must not end the others.
-  process.on('unhandledRejection', (reason) => console.error('unhandled rejection:', reason))
+  process.on('unhandledRejection', (reason) => logFailure('a promise', reason))
 
   server.listen({ host: hostname, port, backlog: 4096 })
   await once(server, 'listening')

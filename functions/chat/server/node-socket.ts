@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { setImmediate } from 'node:timers'
 import { WebSocket } from 'ws'
 import { closeCodes } from '../protocol.ts'
+import { logFailure } from './log.ts'
 import type { ClientSocket, SocketHandler } from './socket.ts'
 
 const pingEvery = 20_000
@@ -70,7 +71,7 @@ export function serveNodeSocket(
     if (++waiting > 1) socket.pause()
     handled = handled.then(() => handler.message(text))
       // One frame that fails must not leave those after it unread.
-      .catch((error) => console.error('a frame failed:', error))
+      .catch((error) => logFailure('a frame', error))
       .finally(() => {
         if (--waiting === 0) socket.resume()
       })

@@ -5,6 +5,7 @@
 import { callFailed } from '../../_shared/alarms.ts'
 import { backend } from '../../_shared/db.ts'
 import { env } from '../../_shared/env.ts'
+import { causeOf } from '../../_shared/refusal.ts'
 import { retryPause } from './backoff.ts'
 import { log } from './log.ts'
 import {
@@ -155,7 +156,7 @@ class RealtimeConnection implements ChannelCarrier {
         return true
       } catch (error) {
         callFailed('current_topics', error as Error)
-        log({ call: 'current_topics', cause: String((error as Error).message) })
+        log({ call: 'current_topics', cause: causeOf(error as Error) })
         await new Promise((resolve) => setTimeout(resolve, retryPause(failures)))
         if (!this.isCurrent(socket)) return false
       }
