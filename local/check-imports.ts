@@ -117,15 +117,37 @@ for (const [file, targets] of imports) {
 faults.push(...circlesIn(imports).map((circle) => `circle: ${circle}`))
 faults.push(...circlesIn(areas).map((circle) => `circle of areas: ${circle}`))
 
-/** Files of tests that let time pass by themselves, and why. */
-const ownSleep: Record<string, string> = {
-  'test/support/wait.ts': 'what the others do it by',
-  'test/suite/repetitions.ts': 'a pause between tries of a registry, outside any test',
-  'test/suite/slower.ts': 'the turns of what it slows',
-  'test/suite/jobs-at-random.ts': 'the moments of jobs, outside any test',
-  'test/client/first-day.ts': 'a program of strangers, who have the package of the client alone',
-  'test/client/first-day-on-server.ts': 'the same',
-  'local/functions/workers.test.ts': 'in the text of an edge function',
+/** By what a program lets time pass. */
+const sleeps =
+  /\b(?:setTimeout|setInterval|waitForTimeout|pg_sleep|(?:Atomics|scheduler)\.wait)|['"`]sleep\b/g
+
+const hostile = 'what somebody sends, which nothing runs'
+
+/** Files of tests that let time pass by themselves or only name it: by which words, and why. */
+const ownSleep: Record<string, [why: string, ...words: string[]]> = {
+  'test/support/wait.ts': ['what the others do it by', 'setTimeout'],
+  'test/suite/repetitions.ts': [
+    'a pause between tries of a registry, outside any test',
+    'setTimeout',
+  ],
+  'test/suite/slower.ts': ['the turns of what it slows', 'setTimeout', 'setInterval'],
+  'test/suite/jobs-at-random.ts': ['the moments of jobs, outside any test', 'setTimeout'],
+  'test/client/first-day.ts': [
+    'a program of strangers, who have the package of the client alone',
+    'setTimeout',
+  ],
+  'test/client/first-day-on-server.ts': ['the same', 'setTimeout'],
+  'test/client/react-native.test.ts': ['what that engine has', 'setTimeout', 'setInterval'],
+  'test/chat/client.test.ts': ['the clock that the test moves', 'setTimeout'],
+  'test/media/slow.test.ts': ['who sends a byte from time to time is the subject', 'setInterval'],
+  'test/base/replica.alone.test.ts': ['what the scheduler does elsewhere', 'setInterval'],
+  'test/base/purges.alone.test.ts': ['a step that never ends in its time', 'pg_sleep'],
+  'test/search/words.test.ts': [hostile, 'pg_sleep'],
+  'test/whole/input-hostile.test.ts': [hostile, 'pg_sleep'],
+  'test/whole/doors.test.ts': ['a function that nobody can call', 'pg_sleep'],
+  'local/functions/workers.test.ts': ['in the text of an edge function', 'setTimeout'],
+  'local/deploy/deploy.test.ts': ['it looks at every process meanwhile', 'setInterval'],
+  'local/processes/progress.test.ts': ['in the text of a process that does nothing', 'setInterval'],
 }
 
 const testFiles = ['test', 'local'].flatMap((folder) =>
@@ -133,10 +155,18 @@ const testFiles = ['test', 'local'].flatMap((folder) =>
     .map((file) => `${folder}/${file.replaceAll('\\', '/')}`)
 ).filter((file) => file.endsWith('.ts') && (file.startsWith('test/') || isTest(file)))
 for (const file of testFiles) {
-  if (Object.hasOwn(ownSleep, file)) continue
-  if (/timers\/promises|\bsetTimeout\(/.test(readFileSync(join(root, file), 'utf8'))) {
-    faults.push(`sleeps by itself, and not by test/support/wait.ts: ${file}`)
+  const found = new Set(readFileSync(join(root, file), 'utf8').match(sleeps) ?? [])
+  const [, ...allowed] = ownSleep[file] ?? ['']
+  for (const word of found) {
+    if (allowed.includes(word)) continue
+    faults.push(`sleeps by itself (${word}), and not by test/support/wait.ts: ${file}`)
   }
+  for (const word of allowed) {
+    if (!found.has(word)) faults.push(`does not sleep by ${word} any more: ${file}`)
+  }
+}
+for (const file of Object.keys(ownSleep)) {
+  if (!testFiles.includes(file)) faults.push(`a reason for a sleep of no file: ${file}`)
 }
 
 for (const fault of faults) console.log(fault)

@@ -2,16 +2,16 @@
  * `npm run test:slow -- [--seed=N] [areas or files]`: the suite where everything is slow and late on purpose,
  * to find what depends on how fast something is. Its processes have a quarter of their time, some answers
  * come late (LATE_ANSWERS), jobs run at random moments, the tests of a file in random order. Without areas it
- * takes a third of them, by the seed (three in a row take all), with `--all` all at once. Other arguments
- * are vitest's.
+ * takes a third of them, by the seed (any three in a row take all), with `--all` all at once. Other
+ * arguments are vitest's.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { treeOf } from '../local/processes/process-info.ts'
-import { areasOf, filtersFor, thirdOf } from './suite/areas.ts'
+import { sendSignal, treeOf } from '../local/processes/process-info.ts'
+import { filtersFor, thirdOf } from './suite/areas.ts'
 import { thisTree } from './suite/since.ts'
 
 if (process.platform === 'win32') {
@@ -29,7 +29,7 @@ if (!Number.isInteger(seed) || seed < 0 || seed > 999_999_999) {
 }
 const rest = given.filter((one) => one !== seedGiven && one !== '--all')
 const named = rest.some((one) => !one.startsWith('-'))
-const filters = named || given.includes('--all') ? [] : thirdOf(areasOf(thisTree()), seed)
+const filters = named || given.includes('--all') ? [] : thirdOf(thisTree(), seed)
 
 const held = mkdtempSync(join(tmpdir(), 'held-processes-'))
 const program = (name: string) => fileURLToPath(new URL(name, import.meta.url))
@@ -64,13 +64,13 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     slower.kill(signal)
     // As a terminal sends Ctrl-C, to all that it reached.
-    process.kill(-run.pid!, signal)
+    sendSignal(-run.pid!, signal)
   })
 }
 slower.once('exit', () => {
   if (over) return
   // Whoever is stopped now would stay so.
-  for (const { pid } of treeOf(process.pid)) if (pid !== process.pid) process.kill(pid, 'SIGCONT')
+  for (const { pid } of treeOf(process.pid)) if (pid !== process.pid) sendSignal(pid, 'SIGCONT')
   console.error('What slows the others has ended: the rest of this run is not slow.')
   process.exitCode = 1
 })

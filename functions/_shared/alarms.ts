@@ -8,7 +8,7 @@ import { causeOf, classifyError } from './refusal.ts'
 
 type Alarm = { kind: string; subjectId: string; details: Record<string, unknown> }
 type Save = (alarm: Alarm) => Promise<unknown>
-type Settle = (alarm: { kind: string; subjects: string[] }) => Promise<unknown>
+type Settle = (alarm: { kind: string; subjects: string[]; quiet: string }) => Promise<unknown>
 
 /** The same alarm again within this time says nothing new. */
 const repeatAfter = 10_000
@@ -48,9 +48,12 @@ export function callFailed(name: string, error: Error): void {
   }
 }
 
-/** Settles an alarm whose cause is gone; what fails here leaves it open. */
-export function settleAlarm(kind: string, subjectId: string): void {
-  if (settle) inBackground(settle({ kind, subjects: [subjectId] }))
+/**
+ * Settles an alarm whose cause is gone, where no worker has raised it for so long; what fails here leaves it
+ * open.
+ */
+export function settleAlarm(kind: string, subjectId: string, quiet = '0 seconds'): void {
+  if (settle) inBackground(settle({ kind, subjects: [subjectId], quiet }))
 }
 
 /** Says how alarms are saved and settled, once the database can be reached; those raised before come first. */

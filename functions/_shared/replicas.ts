@@ -35,6 +35,10 @@ export const mayBeOld: ReadonlySet<string> = new Set([
   'search',
 ])
 
+/** That others miss a replica is seen by their raising its alarm, every few seconds while guests come. */
+const quiet = '5 minutes'
+const askToSettleAfter = 60_000
+
 const connectTime = 300 * env.patience
 const answerTime = 3000 * env.patience
 
@@ -43,8 +47,7 @@ const replicas = env.readDatabases.map((connection) => ({
   pool: new Pool(connection, env.databasePool, connectTime),
   awayUntil: 0,
   failures: 0,
-  // An alarm may stand that an earlier worker raised.
-  mayHaveAlarm: true,
+  askedToSettle: 0,
 }))
 
 type Replica = (typeof replicas)[number]
@@ -85,8 +88,7 @@ export async function queryReplica(name: string, text: string): Promise<Rows | u
       replica.pool,
     )
     replica.failures = 0
-    if (replica.mayHaveAlarm) settleAlarm('replica_away', replica.name)
-    replica.mayHaveAlarm = false
+    settleQuiet(replica)
     return rows
   } catch (error) {
     const { code = '', message } = error as { code?: string; message: string }
@@ -103,8 +105,14 @@ export async function queryReplica(name: string, text: string): Promise<Rows | u
 function putAside(replica: Replica, why: string) {
   replica.awayUntil = Date.now() + 1000
   if (++replica.failures <= 2) return
-  replica.mayHaveAlarm = true
   void alarm('replica_away', replica.name, { why })
+}
+
+/** It answers here: its alarm is settled when nobody misses it any more, whichever worker raised it. */
+function settleQuiet(replica: Replica) {
+  if (Date.now() - replica.askedToSettle < askToSettleAfter) return
+  replica.askedToSettle = Date.now()
+  settleAlarm('replica_away', replica.name, quiet)
 }
 
 /** It shows another database, or is no replica any more: what is written elsewhere never comes to it. */

@@ -512,7 +512,7 @@ export const backendSignatures = {
   set_files_url: { url: 'text' },
   set_provider: { provider: 'text', mode: 'text' },
   set_share_url: { template: 'text' },
-  settle_alarms: { kind: 'text', subjects: 'text[]' },
+  settle_alarms: { kind: 'text', subjects: 'text[]', quiet: 'interval?' },
   take_apple_revocations: {},
   take_contact_messages: { sms_per_day: 'integer' },
   tell_of_stopped_deletions: {},

@@ -4,7 +4,7 @@ import { chownSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync }
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { binaries, runner } from './binaries.ts'
-import { commandOf } from '../processes/process-info.ts'
+import { commandOf, sendSignal } from '../processes/process-info.ts'
 import { stuck } from '../processes/progress.ts'
 import { adviceOn, isThere } from '../config/system-errors.ts'
 import { UserError } from '../config/user-error.ts'
@@ -78,11 +78,11 @@ export async function stopLeftoverServer(
   if (command === '') return
   if (!command.includes(cluster)) return rmSync(lock)
   log('stopping a database server left over from an earlier run')
-  process.kill(pid, 'SIGINT')
+  sendSignal(pid, 'SIGINT')
   const waiting = new AbortController()
-  void stuck(pid, { idle: 10_000, limit: 120_000, signal: waiting.signal }).then(() =>
-    process.kill(pid, 'SIGKILL')
-  )
-  while (commandOf(pid) === command) await sleep(50)
+  const isStillIt = () => commandOf(pid) === command
+  void stuck(pid, { idle: 10_000, limit: 120_000, signal: waiting.signal })
+    .then(() => isStillIt() && sendSignal(pid, 'SIGKILL'))
+  while (isStillIt()) await sleep(50)
   waiting.abort()
 }

@@ -1,4 +1,5 @@
-// What the system knows about a process: from /proc on Linux, from ps elsewhere.
+// What the system knows about a process (from /proc on Linux, from ps elsewhere), and signals to one that
+// may have ended by itself.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
@@ -26,6 +27,16 @@ export function commandOf(pid: number): string {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
   } catch {
     return ''
+  }
+}
+
+/** Sends a signal; false if there is no such process. */
+export function sendSignal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, name)
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ESRCH') return false
+    throw error
   }
 }
 

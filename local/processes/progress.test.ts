@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
 import { hold } from '../../test/suite/held-processes.ts'
 import { waitUntil } from '../../test/support/wait.ts'
-import { processes, startTimeOf, treeOf } from './process-info.ts'
+import { processes, sendSignal, startTimeOf, treeOf } from './process-info.ts'
 import { stuck } from './progress.ts'
 
 const children: ChildProcess[] = []
@@ -58,4 +58,11 @@ test.skipIf(process.platform === 'win32')(
 test.skipIf(process.platform === 'win32')('the system lists this process once, as it is', () => {
   const mine = processes().filter(({ pid }) => pid === process.pid)
   expect(mine).toMatchObject([{ parent: process.ppid, born: startTimeOf(process.pid) }])
+})
+
+test('a signal to a process that has ended fails nobody', async () => {
+  const child = await start(waits)
+  expect(sendSignal(child.pid!, 'SIGKILL')).toBe(true)
+  await once(child, 'exit')
+  expect(sendSignal(child.pid!, 'SIGKILL')).toBe(false)
 })

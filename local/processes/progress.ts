@@ -31,8 +31,13 @@ export async function stuck(pid: number | undefined, patience: Patience): Promis
   }
 }
 
+/** '' where the system does not say: it may have no room for the process that asks it, or no file left. */
 function stateOf(pid: number | undefined, output?: string): string {
-  const tree = pid === undefined ? [] : treeOf(pid).map(({ pid, time }) => `${pid} ${time}`)
-  const written = output && statSync(output, { throwIfNoEntry: false })?.size
-  return tree.length ? [...tree, written].join() : ''
+  try {
+    const tree = pid === undefined ? [] : treeOf(pid).map(({ pid, time }) => `${pid} ${time}`)
+    const written = output && statSync(output, { throwIfNoEntry: false })?.size
+    return tree.length ? [...tree, written].join() : ''
+  } catch {
+    return ''
+  }
 }

@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { endWithSupervisor, readyLine } from './lifecycle.ts'
-import { startTimeOf } from './process-info.ts'
+import { sendSignal, startTimeOf } from './process-info.ts'
 import type { Stack } from '../config/stack.ts'
 import { UserError } from '../config/user-error.ts'
 
@@ -97,6 +97,6 @@ async function endLeftover(note: string, dataDir: string) {
   }
   const isIt = () => left.born !== '' && startTimeOf(left.pid) === left.born
   if (left.dataDir !== dataDir || !isIt()) return
-  process.kill(left.pid, 'SIGKILL')
+  sendSignal(left.pid, 'SIGKILL')
   while (isIt()) await sleep(50)
 }

@@ -1780,17 +1780,18 @@ $$;
 comment on function private.raise_alarm is
   'Notifies the admins, once for each thing until it is settled.';
 
-create function private.settle_alarms(kind text, subjects text[]) returns void
+create function private.settle_alarms(kind text, subjects text[], quiet interval default '0')
+  returns void
   language sql
   security definer -- writes a closed table, for jobs
   set search_path = ''
 as $$
   update private.alarms set settled_at = now(), settled_note = 'succeeded later'
   where alarms.kind = settle_alarms.kind and alarms.subject_id = any (subjects)
-    and alarms.settled_at is null
+    and alarms.settled_at is null and alarms.seen_at <= clock_timestamp() - quiet
 $$;
 comment on function private.settle_alarms is
-  'Settles alarms of what had failed and has now succeeded.';
+  'Settles alarms of what had failed and has now succeeded, where nobody has seen it fail for that long.';
 
 grant execute on function private.raise_alarm, private.settle_alarms to backend;
 

@@ -1,5 +1,4 @@
 /** Areas of the suite, as its commands name them: `favorites` is `test/favorites/`. */
-import { drawsOf } from '../../local/processes/random.ts'
 import type { Tree } from './since.ts'
 
 /** Arguments for vitest: files, and what follows an option of it, stay what they are. */
@@ -10,16 +9,27 @@ export function filtersFor(given: string[]): string[] {
   )
 }
 
+type Files = Pick<Tree, 'files'>
+
+const testsOf = ({ files }: Files) => files.filter((file) => file.endsWith('.test.ts'))
+
 /** The folders that have tests. */
-export function areasOf({ files }: Pick<Tree, 'files'>): string[] {
-  const folders = files.filter((file) => file.endsWith('.test.ts'))
-    .map((file) => /^(test|local)\/[\w-]+\//.exec(file)?.[0])
+export function areasOf(tree: Files): string[] {
+  const folders = testsOf(tree).map((file) => /^(test|local)\/[\w-]+\//.exec(file)?.[0])
   return [...new Set(folders)].filter((folder) => folder !== undefined).sort()
 }
 
-/** A third of them; three seeds in a row, from one that three divides, give all. */
-export function thirdOf(areas: string[], seed: number): string[] {
-  const draw = drawsOf(Math.floor(seed / 3))
-  const drawn = areas.map((area) => [draw(), area] as const).sort(([a], [b]) => a - b)
-  return drawn.filter((_, nth) => nth % 3 === seed % 3).map(([, area]) => area).sort()
+/** A third of the areas, with about a third of the test files; any three seeds in a row give all. */
+export function thirdOf(tree: Files, seed: number): string[] {
+  const thirds = [0, 1, 2].map(() => ({ areas: [] as string[], size: 0 }))
+  const sized = areasOf(tree).map((area) => ({
+    area,
+    size: testsOf(tree).filter((file) => file.startsWith(area)).length,
+  }))
+  for (const { area, size } of sized.sort((one, other) => other.size - one.size)) {
+    const smallest = thirds.reduce((one, other) => other.size < one.size ? other : one)
+    smallest.areas.push(area)
+    smallest.size += size
+  }
+  return thirds[seed % 3]!.areas.sort()
 }
