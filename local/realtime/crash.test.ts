@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createChat, realtime } from '../../client/src/chat/index.ts'
 import { createClient as createApp } from '../../client/src/index.ts'
 import { completeFields } from '../../test/support/listings.ts'
+import { isNightly } from '../../test/support/nightly.ts'
 import { type Stack, startStack } from '../../test/support/stack.ts'
 import { pause, waitUntil } from '../../test/support/wait.ts'
 import { readStack } from '../config/stack.ts'
@@ -151,7 +152,8 @@ describe('the first join of a project, which is refused', () => {
     await supabase.realtime.disconnect()
   })
 
-  test('is made again by the tour', async () => {
+  // By day the tour runs where all is there already (test/whole/tour.alone.test.ts).
+  test.runIf(isNightly)('is made again by the tour', async () => {
     await forgetJoins()
     const program = fileURLToPath(new URL('../../test/tour.ts', import.meta.url))
     const env = { ...process.env, LOCAL_DATA: stack.folder }

@@ -24,6 +24,7 @@ import { lint } from './squawk.ts'
 import { migrate, schemaPaths } from './migration.ts'
 import { onTemporaryServer } from './temporary-server.ts'
 import type { Postgres } from '../postgres/postgres.ts'
+import { bulk } from '../../test/support/nightly.ts'
 import { waitUntil } from '../../test/support/wait.ts'
 
 // A small schema of its own on a server of its own: `before` has rows, `after` is what comes.
@@ -323,7 +324,7 @@ describe('a push', () => {
       grant usage on schema trap to postgres; grant usage on sequence trap.counted to postgres;
       create event trigger trap on ddl_command_start execute function trap.spring();`
     let ended = 0
-    for (let nth = 2;; nth += 3) {
+    for (let nth = 2;; nth += bulk(3, 9)) {
       const name = `trap_${nth}`
       const url = await filled(name)
       const admin = server.urlOf('supabase_admin', name)
@@ -336,6 +337,6 @@ describe('a push', () => {
       await expectDeclared(url, `statement ${nth}`)
       await server.dropDatabase(name)
     }
-    expect(ended).toBeGreaterThan(4)
+    expect(ended).toBeGreaterThan(bulk(4, 2))
   })
 })

@@ -8,6 +8,7 @@ import { variable } from '../../local/config/environment.ts'
 import { database, newEmail, newPhone, type Person } from '../support/client.ts'
 import { codeSentBy, signUpByPhone } from '../support/codes.ts'
 import { type Facade, startFacade, testLocally } from '../support/facade.ts'
+import { bulk } from '../support/nightly.ts'
 import { hitsOf } from '../support/rate-hits.ts'
 import { defaultRates, enforceRates } from '../support/rates.ts'
 import {
@@ -53,10 +54,12 @@ const postFrom = (address: string): Post => (path, body) =>
 const hour = 3600
 const minutes = (seconds: number) => (seconds / 60).toFixed(1)
 
+const newcomers = bulk(200, 80)
+
 /** Two hundred in two hours, evenly; every tenth asks for a second code. */
 function letRegister(clock: Clock, post: Post): Registered[] {
   const registered: Registered[] = []
-  for (let nth = 0; nth < 200; nth++) {
+  for (let nth = 0; nth < newcomers; nth++) {
     clock.at(nth * 36, newcomer(clock, post, registered, { asksTwice: nth % 10 === 9 }))
   }
   return registered
@@ -68,7 +71,7 @@ testLocally('two hundred people behind one address register within two hours', a
   const clock = new Clock()
   const registered = letRegister(clock, postFrom(newAddress()))
   await limited(() => clock.run())
-  expect(registered).toHaveLength(200)
+  expect(registered).toHaveLength(newcomers)
   expect(late(registered)).toBeLessThanOrEqual(2)
 })
 

@@ -2,6 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
 import { hasSandbox, topUp, topUpInvoice, walletOf } from '../support/money.ts'
+import { bulk } from '../support/nightly.ts'
 import { expectBalanced, giveMoney, planFor, subscribe } from './wallets.ts'
 import { race } from '../support/races.ts'
 
@@ -277,7 +278,7 @@ test('WAL-01 a random history of a ledger matches its model', async () => {
   }
   try {
     await client.query(liveInSql)
-    for (let key = 0; key < 10_000;) {
+    for (let key = 0; key < bulk(10_000, 2500);) {
       const steps = Array.from({ length: 100 }, () => {
         const who = random(people.length)
         const step = kinds[random(kinds.length)]!(who, key++)
