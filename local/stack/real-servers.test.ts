@@ -15,6 +15,7 @@ import { root } from '../config/settings.ts'
 import { readStack } from '../config/stack.ts'
 import { realStorageSettings } from '../storage/real-proxy.ts'
 import { freePorts, startStack } from '../../test/support/stack.ts'
+import { ready, start } from '../../test/support/stack-program.ts'
 import { waitUntil } from '../../test/support/wait.ts'
 
 /** A stack that does not run, with a key that signs and one that waits. */
@@ -176,6 +177,24 @@ describe('a real server in place of a stand-in', () => {
   })
 })
 
+test('the real Storage has none of the pictures of the demo, and the start says so', async () => {
+  const { folder, storage } = echo()
+  const LOCAL_DATA = mkdtempSync(join(tmpdir(), 'property-real-'))
+  const PORT = String(await freePorts())
+  const stack = start({ PORT, LOCAL_DATA, SEED: 'demo', REAL_STORAGE: storage })
+  try {
+    const { baseUrl } = await ready(stack, LOCAL_DATA)
+    expect(stack.said.out).toContain('demo data loaded, without pictures and papers')
+    const { items } = await (await fetch(`${baseUrl}/search?areaIds=salmiya&limit=20`)).json()
+    expect(items.length).toBe(20)
+    expect(JSON.stringify(items)).not.toContain('/storage/v1/')
+  } finally {
+    stack.child.kill('SIGINT')
+    await stack.ended
+    for (const each of [folder, LOCAL_DATA]) rmSync(each, { recursive: true })
+  }
+})
+
 describe('the real Auth as a child of the stack', () => {
   /** What answers on the port of Auth, by its process id. */
   const answering = async (port: number) =>
@@ -251,14 +270,14 @@ function echo() {
     const { readFileSync } = require('node:fs')
     const pg = require('${root}node_modules/pg')
     const { env } = process
-    const tables = async (url, schema, migrations) => {
+    const tables = async (url, schema, script, migrations = 'schema_migrations') => {
       const client = new pg.Client({ connectionString: url })
       await client.connect()
       const { rows: [{ made }] } = await client.query(
-        'select to_regclass($1) as made', [schema + '.schema_migrations'])
+        'select to_regclass($1) as made', [schema + '.' + migrations])
       if (!made) {
-        await client.query(readFileSync('${root}local/platform/' + migrations, 'utf8'))
-        await client.query('create table ' + schema + '.schema_migrations (version text primary key)')
+        await client.query(readFileSync('${root}local/platform/' + script, 'utf8'))
+        await client.query('create table ' + schema + '.' + migrations + ' (version text primary key)')
       }
       await client.end()
     }
@@ -279,6 +298,13 @@ function echo() {
       asked + `
       createServer(say).listen(env.PGRST_SERVER_PORT, env.PGRST_SERVER_HOST)`,
     ),
+    // A folder, built.
+    storage: dirname(dirname(dirname(write(
+      'dist/start/server.js',
+      asked + `
+      tables(env.DATABASE_URL, 'storage', '4-storage.sql', 'migrations')
+        .then(() => createServer(say).listen(env.SERVER_PORT, env.SERVER_HOST))`,
+    )))),
     // Of a release; asked to migrate it has nothing to do.
     realtime: dirname(dirname(write(
       'bin/realtime',

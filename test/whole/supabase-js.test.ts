@@ -19,6 +19,7 @@ import { everyOperation } from '../support/openapi.ts'
 import { publishListing } from '../support/listings.ts'
 import { jpeg } from '../support/pictures.ts'
 import { uploadAvatar, uploadPictures } from '../support/uploads.ts'
+import { waitUntil } from '../support/wait.ts'
 
 // deno-lint-ignore no-explicit-any
 type Client = SupabaseClient<any, any, any>
@@ -203,6 +204,23 @@ describe('Realtime', () => {
     ])
     expect(refused.map(({ status }) => status)).toEqual(['CHANNEL_ERROR', 'CHANNEL_ERROR'])
   }, 30_000)
+
+  test('closes a channel at the sixth call of presence in 30 s', async () => {
+    const { id } = await openConversation(await signUp(), { identityId: person.identityId })
+    const { body: { items } } = await person.get('/conversations')
+    const { liveTopic } = items.find((item: { id: string }) => item.id === id)
+    await keeping.realtime.setAuth()
+    const statuses: string[] = []
+    const channel = keeping.channel(liveTopic, { config: { private: true } })
+      .subscribe((status) => statuses.push(status))
+    await waitUntil('it is joined', () => statuses.includes('SUBSCRIBED'))
+    for (const at of [1, 2, 3]) expect(await channel.track({ at })).toBe('ok')
+    expect(await channel.untrack()).toBe('ok')
+    expect(await channel.track({ at: 5 })).toBe('ok')
+    expect(statuses).toEqual(['SUBSCRIBED'])
+    void channel.untrack()
+    await waitUntil('it is closed', () => statuses.at(-1) === 'CLOSED')
+  })
 
   test('publishes no table', async () => {
     const { rows } = await database().query(
