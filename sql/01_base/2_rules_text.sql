@@ -100,6 +100,29 @@ comment on function private.text_problem is
   'than four times the bytes of its most characters. invalid: more than 30 combining marks follow one '
   'another (UAX #15, stream-safe text), in which normalising is quadratic and cannot be interrupted.';
 
+create function private.is_name(value text) returns boolean
+  language sql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+  -- Control characters, and what Unicode calls ignorable: invisible, or changes the direction.
+  select case when private.text_problem(value, 120) is null then value !~ (
+    '[\u0001-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B'
+    '\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
+    '\U000E0000-\U000E0FFF]')
+    -- Joiners part letters of Persian, Urdu and Indian names; elsewhere, and in Latin, they show nothing.
+    and value collate pg_catalog.pg_c_utf8 !~ (
+      '(^|[\u0001-\u058F]|[^[:alpha:]\u064B-\u065F\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD'
+      '\u0D4D\u0DCA\u1039\u17D2])[\u200C\u200D]|[\u200C\u200D]($|[\u0001-\u058F]|[^[:alpha:]])')
+    and value = btrim(value)
+    and char_length(value) between 2 and 120
+    else false end
+$$;
+comment on function private.is_name is
+  'A name that shows as it is written: 2 to 120 characters, none invisible but joiners between letters '
+  'whose script has them.';
+
 create function private.bounded(value text, most integer, path text) returns text
   language plpgsql
   immutable
@@ -157,5 +180,5 @@ comment on function private.tidy is
   'than private.bounded lets by, which is not yet what may be stored.';
 
 grant execute on function private.ascii_digits, private.is_clean, private.marks, private.text_problem,
-  private.bounded, private.normal_form, private.tidy
+  private.bounded, private.normal_form, private.tidy, private.is_name
   to anon, authenticated, service_role, backend;

@@ -33,7 +33,8 @@ create trigger accounts_abide_by_their_state
   before update of status, delete_at on public.accounts
   for each row when ((old.status, old.delete_at) is distinct from (new.status, new.delete_at))
   execute function private.apply_account_state();
-comment on trigger accounts_abide_by_their_state on public.accounts is 'In any order.';
+comment on trigger accounts_abide_by_their_state on public.accounts is
+  'Before accounts_take_what_follows, which asks for what this sets (stays_hidden).';
 create trigger accounts_are_not_deleted_by_hand
   before update of status on public.accounts
   for each row when (old.status <> 'deleted' and new.status = 'deleted')

@@ -283,6 +283,8 @@ create trigger accounts_take_what_follows
       or new.status = 'deleted')
   )
   execute function private.before_state_change();
+comment on trigger accounts_take_what_follows on public.accounts is
+  'After accounts_abide_by_their_state, which sets what this asks for (stays_hidden).';
 create trigger identities_take_what_follows
   before update of status on public.identities
   for each row when (old.status is distinct from new.status)

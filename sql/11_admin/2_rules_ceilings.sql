@@ -8,6 +8,7 @@ create function private.ceiling_of(entry public.audit, out rule text, out amount
   set search_path = ''
 as $$
 begin
+  -- What decide_moderation does counts for none, so it does not begin with lock_ceilings.
   rule := case
     when entry.action = 'account.deleted' then 'admin_deletions'
     when entry.action = 'account.identifier' then 'admin_identifiers'
@@ -65,8 +66,9 @@ begin
     end if;
   end if;
   if floor(total / rate.max) > floor((total - counted.amount) / rate.max) then
+    -- With the entry that reached it: the same ceiling on another day is another alarm.
     perform private.raise_alarm('admin_ceiling', concat_ws(' ', new.actor_id, counted.rule,
-      floor(total / rate.max)), jsonb_build_object('accountId', new.actor_id, 'rule', counted.rule,
+      floor(total / rate.max), new.id), jsonb_build_object('accountId', new.actor_id, 'rule', counted.rule,
       'total', total, 'name', (
         select individual_profiles.full_name from public.individual_profiles
         where individual_profiles.account_id = new.actor_id

@@ -50,6 +50,8 @@ begin
     and not private.may_prove_by_provider(account, session_id, mail_works) then
     perform private.refuse(401, 'invalid_credentials');
   end if;
+  -- The account is locked, as by whoever ends the session (private.on_session_ended): nothing is left here of
+  -- one that is being ended.
   insert into private.session_proofs (session_id, hash, way)
   values (session_id, decode(hash, 'hex'), way)
   on conflict on constraint session_proofs_pkey do update

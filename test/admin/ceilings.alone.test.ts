@@ -4,7 +4,7 @@ import { variable } from '../../local/config/environment.ts'
 import { byTokenAlone, signUpAdmin } from '../support/admins.ts'
 import { caller, database, newPhone, type Person, signUp } from '../support/client.ts'
 import { topUp } from '../support/money.ts'
-import { waitForNotification } from '../support/notifications.ts'
+import { notificationsOf, waitForNotification } from '../support/notifications.ts'
 import { refusal } from '../support/problems.ts'
 import { defaultRates, enforceRates } from '../support/rates.ts'
 import { buy, newPlan, personWithMoney, refund } from '../billing/purchases.ts'
@@ -37,7 +37,8 @@ const alarmsOf = async ({ id }: Person): Promise<string[]> => {
      where kind = 'admin_ceiling' and starts_with(subject_id, $1) order by id`,
     [id],
   )
-  return rows.map(({ subject_id }) => subject_id.slice(37))
+  // Between the account and the entry that reached it.
+  return rows.map(({ subject_id }) => subject_id.split(' ').slice(1, 3).join(' '))
 }
 /** Makes what the admin has done as if it had been so many hours ago. */
 const age = async ({ id }: Person, hours: number) => {
@@ -98,6 +99,15 @@ describe('ADM-16 past a ceiling each further so many need a new proof', () => {
     // A day later it is over.
     await age(admin, 25)
     expect(await set(token, 7)).toMatchObject(done)
+    // And begins anew, whoever has looked at the alarms of before.
+    const told = (await notificationsOf(other, 'admin_event')).length
+    expect(await set(token, 0)).toMatchObject(done)
+    expect(await alarmsOf(admin)).toEqual(['admin_locks 1', 'admin_locks 2'])
+    expect(await set(token, 1, 'active')).toMatchObject(done)
+    expect(await set(token, 1)).toMatchObject(done)
+    expect(await alarmsOf(admin)).toEqual(['admin_locks 1', 'admin_locks 2', 'admin_locks 1'])
+    await expect.poll(async () => (await notificationsOf(other, 'admin_event')).length)
+      .toBe(told + 1)
   })
 
   test('deletions and identifiers', async () => {

@@ -574,31 +574,9 @@ create trigger rates_keep_what_was_edited
 
 -- sql/01_base/2_rules_names.sql
 
--- Names and titles: what may be one, and which names nobody has because the service itself speaks by
--- them. Asked of what changes and never by a constraint: a name that stood before stays.
-
-create function private.is_name(value text) returns boolean
-  language sql
-  immutable
-  parallel safe
-  set search_path = ''
-as $$
-  -- Control characters, and what Unicode calls ignorable: invisible, or changes the direction.
-  select case when private.text_problem(value, 120) is null then value !~ (
-    '[\u0001-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B'
-    '\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
-    '\U000E0000-\U000E0FFF]')
-    -- Joiners part letters of Persian, Urdu and Indian names; elsewhere, and in Latin, they show nothing.
-    and value collate pg_catalog.pg_c_utf8 !~ (
-      '(^|[\u0001-\u058F]|[^[:alpha:]\u064B-\u065F\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD'
-      '\u0D4D\u0DCA\u1039\u17D2])[\u200C\u200D]|[\u200C\u200D]($|[\u0001-\u058F]|[^[:alpha:]])')
-    and value = btrim(value)
-    and char_length(value) between 2 and 120
-    else false end
-$$;
-comment on function private.is_name is
-  'A name that shows as it is written: 2 to 120 characters, none invisible but joiners between letters '
-  'whose script has them.';
+-- New names and titles: how they are written, and which names nobody has because the service itself speaks
+-- by them. Asked of what changes and never by a constraint: a name that stood before stays. What every name
+-- is, constraints ask: is_name in 2_rules_text.sql.
 
 create function private.is_written(value text) returns boolean
   language plpgsql
@@ -687,26 +665,34 @@ declare
   spellings constant text[] := array[compared, btrim(
     regexp_replace(' ' || compared || ' ', '(?<= [^ ]) (?=[^ ] )', '', 'g'))];
 begin
+  -- Each window and each reserved word is folded once: a long name has hundreds of windows.
   return exists (
-    select from private.settings
-    cross join jsonb_array_elements_text(case settings.name
-      when 'seller' then
-        jsonb_build_array(settings.value -> 'nameAr', settings.value -> 'nameEn')
-      else settings.value -> 'everybody'
-        || case when of_person then settings.value -> 'people' else '[]' end
-    end) as reserved (words)
-    cross join lateral (
-      select string_to_array(private.compared_words(reserved.words), ' ') as words
-    ) as own
-    cross join unnest(spellings) as spelling
-    cross join lateral (select string_to_array(spelling, ' ') as words) as given
-    cross join generate_series(1, cardinality(given.words)) as first
-    -- Whole words, however many neighbours one of them was cut into.
-    cross join generate_series(first, least(cardinality(given.words),
-      first + cardinality(own.words) + 1)) as last
-    where settings.name in ('seller', 'reserved_names') and own.words <> '{""}'
-      and private.fold_lookalikes(array_to_string(given.words[first:last], ''))
-        = private.fold_lookalikes(array_to_string(own.words, ''))
+    with own as materialized (
+      select private.fold_lookalikes(replace(known.words, ' ', '')) as folded,
+        cardinality(string_to_array(known.words, ' ')) as length
+      from private.settings
+      cross join jsonb_array_elements_text(case settings.name
+        when 'seller' then
+          jsonb_build_array(settings.value -> 'nameAr', settings.value -> 'nameEn')
+        else settings.value -> 'everybody'
+          || case when of_person then settings.value -> 'people' else '[]' end
+      end) as reserved (words)
+      cross join lateral (
+        select private.compared_words(reserved.words) as words offset 0
+      ) as known
+      where settings.name in ('seller', 'reserved_names') and known.words <> ''
+    ), windows as materialized (
+      select private.fold_lookalikes(array_to_string(given.words[first:last], '')) as folded,
+        last - first + 1 as length
+      from unnest(spellings) as spelling
+      cross join lateral (select string_to_array(spelling, ' ') as words offset 0) as given
+      cross join generate_series(1, cardinality(given.words)) as first
+      -- Whole words, however many neighbours one of them was cut into.
+      cross join generate_series(first, least(cardinality(given.words),
+        first + (select max(own.length) from own) + 1)) as last
+    )
+    select from own join windows on windows.folded = own.folded
+    where windows.length <= own.length + 2
   );
 end
 $$;
@@ -748,7 +734,6 @@ comment on function private.check_new_name is
   '422 validation_failed for another name than before that nobody may have.';
 
 grant execute on function private.is_free_name to backend;
-grant execute on function private.is_name to anon, authenticated, service_role, backend;
 
 -- sql/01_base/2_rules_rates.sql
 
@@ -1444,6 +1429,29 @@ comment on function private.text_problem is
   'than four times the bytes of its most characters. invalid: more than 30 combining marks follow one '
   'another (UAX #15, stream-safe text), in which normalising is quadratic and cannot be interrupted.';
 
+create function private.is_name(value text) returns boolean
+  language sql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+  -- Control characters, and what Unicode calls ignorable: invisible, or changes the direction.
+  select case when private.text_problem(value, 120) is null then value !~ (
+    '[\u0001-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B'
+    '\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
+    '\U000E0000-\U000E0FFF]')
+    -- Joiners part letters of Persian, Urdu and Indian names; elsewhere, and in Latin, they show nothing.
+    and value collate pg_catalog.pg_c_utf8 !~ (
+      '(^|[\u0001-\u058F]|[^[:alpha:]\u064B-\u065F\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD'
+      '\u0D4D\u0DCA\u1039\u17D2])[\u200C\u200D]|[\u200C\u200D]($|[\u0001-\u058F]|[^[:alpha:]])')
+    and value = btrim(value)
+    and char_length(value) between 2 and 120
+    else false end
+$$;
+comment on function private.is_name is
+  'A name that shows as it is written: 2 to 120 characters, none invisible but joiners between letters '
+  'whose script has them.';
+
 create function private.bounded(value text, most integer, path text) returns text
   language plpgsql
   immutable
@@ -1501,7 +1509,7 @@ comment on function private.tidy is
   'than private.bounded lets by, which is not yet what may be stored.';
 
 grant execute on function private.ascii_digits, private.is_clean, private.marks, private.text_problem,
-  private.bounded, private.normal_form, private.tidy
+  private.bounded, private.normal_form, private.tidy, private.is_name
   to anon, authenticated, service_role, backend;
 
 -- sql/01_base/4_reads.sql
@@ -3339,7 +3347,8 @@ create trigger accounts_abide_by_their_state
   before update of status, delete_at on public.accounts
   for each row when ((old.status, old.delete_at) is distinct from (new.status, new.delete_at))
   execute function private.apply_account_state();
-comment on trigger accounts_abide_by_their_state on public.accounts is 'In any order.';
+comment on trigger accounts_abide_by_their_state on public.accounts is
+  'Before accounts_take_what_follows, which asks for what this sets (stays_hidden).';
 create trigger accounts_are_not_deleted_by_hand
   before update of status on public.accounts
   for each row when (old.status <> 'deleted' and new.status = 'deleted')
@@ -3699,6 +3708,8 @@ create trigger accounts_take_what_follows
       or new.status = 'deleted')
   )
   execute function private.before_state_change();
+comment on trigger accounts_take_what_follows on public.accounts is
+  'After accounts_abide_by_their_state, which sets what this asks for (stays_hidden).';
 create trigger identities_take_what_follows
   before update of status on public.identities
   for each row when (old.status is distinct from new.status)
@@ -25483,6 +25494,7 @@ create function private.ceiling_of(entry public.audit, out rule text, out amount
   set search_path = ''
 as $$
 begin
+  -- What decide_moderation does counts for none, so it does not begin with lock_ceilings.
   rule := case
     when entry.action = 'account.deleted' then 'admin_deletions'
     when entry.action = 'account.identifier' then 'admin_identifiers'
@@ -25540,8 +25552,9 @@ begin
     end if;
   end if;
   if floor(total / rate.max) > floor((total - counted.amount) / rate.max) then
+    -- With the entry that reached it: the same ceiling on another day is another alarm.
     perform private.raise_alarm('admin_ceiling', concat_ws(' ', new.actor_id, counted.rule,
-      floor(total / rate.max)), jsonb_build_object('accountId', new.actor_id, 'rule', counted.rule,
+      floor(total / rate.max), new.id), jsonb_build_object('accountId', new.actor_id, 'rule', counted.rule,
       'total', total, 'name', (
         select individual_profiles.full_name from public.individual_profiles
         where individual_profiles.account_id = new.actor_id
@@ -27638,6 +27651,8 @@ begin
     and not private.may_prove_by_provider(account, session_id, mail_works) then
     perform private.refuse(401, 'invalid_credentials');
   end if;
+  -- The account is locked, as by whoever ends the session (private.on_session_ended): nothing is left here of
+  -- one that is being ended.
   insert into private.session_proofs (session_id, hash, way)
   values (session_id, decode(hash, 'hex'), way)
   on conflict on constraint session_proofs_pkey do update
