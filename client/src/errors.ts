@@ -1,5 +1,5 @@
 /** Refusals as they reach an app. */
-import type { DeclaredCodes, ServerCode } from './openapi.ts'
+import type { components, DeclaredCodes, ErrorDetails, ServerCode } from './openapi.ts'
 import type { Method, Route } from './operations.ts'
 
 /**
@@ -9,19 +9,8 @@ import type { Method, Route } from './operations.ts'
  */
 export type ErrorCode = ServerCode | 'connection' | 'session_changed'
 
-/** What some codes say beside their text. */
-type Details = {
-  contact_missing: { kinds: string[] }
-  identity_type_required: { required: string; actual: string }
-  change_too_soon: { retryAt?: string }
-  otp_invalid: { attemptsLeft?: number }
-  property_state_conflict: { from: string; allowed: string[] }
-  quota_exceeded: { limit: number; used: number }
-  location_outside_area: { areaId: string }
-  drafts_full: { limit: number; used: number }
-}
-
-export type FieldError = { path: string; code: string; message: string }
+/** What is wrong with a field; `max` of one that is too long is how many characters it may have. */
+export type FieldError = Required<components['schemas']['Problem']['error']>['fields'][number]
 
 /** The error of an answer. */
 export type Problem<Code extends ErrorCode = ErrorCode> = {
@@ -56,7 +45,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   /** Names the request to whoever runs the service. */
   readonly requestId: string | undefined
   /** What this code says beside its text: `limit` and `used` of quota_exceeded. */
-  readonly details: Code extends keyof Details ? Details[Code] : Record<string, unknown>
+  readonly details: Code extends keyof ErrorDetails ? ErrorDetails[Code] : Record<string, unknown>
 
   constructor(problem: Problem<Code>, status = 0) {
     const { code, message, messageEn, fields, retryAfter, requestId, ...details } = problem

@@ -571,6 +571,32 @@ export interface DeclaredCodes {
   }
 }
 
+type Detail = Required<components['schemas']['Problem']['error']>
+
+/** What some codes say beside their text. */
+export interface ErrorDetails {
+  account_banned: { deleteAt?: Detail['deleteAt'] }
+  account_has_obligations: { available: Detail['available']; obligations: Detail['obligations'] }
+  account_suspended: { deleteAt?: Detail['deleteAt']; reason: Detail['reason']; until: Detail['until'] }
+  blocks_full: { limit: Detail['limit']; used: Detail['used'] }
+  change_too_soon: { retryAt: Detail['retryAt'] }
+  contact_missing: { kinds: Detail['kinds'] }
+  documents_changed: { documentIds: Detail['documentIds'] }
+  documents_full: { limit: Detail['limit']; used: Detail['used'] }
+  drafts_full: { limit: Detail['limit']; used: Detail['used'] }
+  file_too_large: { max: Detail['max'] }
+  identity_type_required: { actual: Detail['actual']; required: Detail['required'] }
+  location_outside_area: { areaId: Detail['areaId'] }
+  otp_invalid: { attemptsLeft?: Detail['attemptsLeft'] }
+  property_state_conflict: { allowed: Detail['allowed']; from: Detail['from'] }
+  provider_disabled: { provider: Detail['provider'] }
+  quota_exceeded: { limit: Detail['limit']; used: Detail['used'] }
+  status_transition_invalid: { allowed?: Detail['allowed']; from?: Detail['from']; to?: Detail['to'] }
+  terms_not_accepted: { url: Detail['url']; version: Detail['version'] }
+  terms_outdated: { version?: Detail['version'] }
+  validation_failed: { allowed?: Detail['allowed'] }
+}
+
 export interface paths {
     "/health": {
         parameters: {
@@ -3371,7 +3397,7 @@ export interface components {
                 requestId: string;
                 /** @description identity_type_required: the type of the acting identity. */
                 actual?: string;
-                /** @description What would have been taken. */
+                /** @description property_state_conflict, status_transition_invalid, validation_failed: what would have been taken. */
                 allowed?: string[];
                 /** @description location_outside_area: the area that the pin lies outside of. */
                 areaId?: string;
@@ -3382,15 +3408,15 @@ export interface components {
                  * @description account_has_obligations: the money in all wallets of the account, in dinars.
                  */
                 available?: number;
-                /** @description account_suspended, account_banned: when the account is deleted, where that was asked for. */
+                /** @description account_banned, account_suspended: when the account is deleted, where that was asked for. */
                 deleteAt?: string;
                 /** @description documents_changed: what the identity has by now. */
                 documentIds?: string[];
-                /** @description A state conflict: the state that it has. */
+                /** @description property_state_conflict, status_transition_invalid: the state that it has. */
                 from?: string;
                 /** @description contact_missing: the ways of contact that have no number. */
                 kinds?: string[];
-                /** @description quota_exceeded, drafts_full, blocks_full: how many there may be. */
+                /** @description blocks_full, documents_full, drafts_full, quota_exceeded: how many there may be. */
                 limit?: number;
                 /** @description file_too_large: the limit, in MiB. */
                 max?: number;
@@ -3404,13 +3430,13 @@ export interface components {
                 required?: string;
                 /** @description change_too_soon: the moment from which it is taken. */
                 retryAt?: string;
-                /** @description A state conflict: the state that was asked for. */
+                /** @description status_transition_invalid: the state that was asked for. */
                 to?: string;
                 /** @description account_suspended: when it ends; null: it has no end. */
                 until?: string | null;
                 /** @description terms_not_accepted: where the terms are read. */
                 url?: string;
-                /** @description quota_exceeded, drafts_full, blocks_full: how much of it is taken. */
+                /** @description blocks_full, documents_full, drafts_full, quota_exceeded: how much of it is taken. */
                 used?: number;
                 /** @description terms_not_accepted, terms_outdated: the terms as they are now. */
                 version?: string;

@@ -93,6 +93,27 @@ export function anyCode(error: unknown): string {
   return error.code
 }
 
+/** What the service says of each of these is typed as it is described. */
+export function explained(error: unknown): unknown {
+  if (!isApiError(error)) return
+  const [field] = error.fields
+  if (field?.code === 'too_long') return field.max satisfies number | undefined
+  switch (error.code) {
+    case 'blocks_full':
+    case 'documents_full':
+    case 'drafts_full':
+      return (error.details.limit satisfies number) - (error.details.used satisfies number)
+    case 'account_suspended':
+      return error.details.until satisfies string | null
+    case 'account_banned':
+      return error.details.deleteAt satisfies string | undefined
+    case 'property_state_conflict':
+      return error.details.allowed satisfies string[]
+    case 'plan_not_found':
+      return error.details satisfies Record<string, unknown>
+  }
+}
+
 // @ts-expect-error the route has no such method
 export const noMethod = (error: unknown) => isApiError<'put', '/favorites/{propertyId}'>(error)
 

@@ -90,6 +90,19 @@ const elsewhere: Record<string, string> = { 404: 'route_not_found', 405: 'method
 const undescribed = ['/openapi.json', '/asyncapi.json', '/docs']
 const problem = { $ref: '#/components/schemas/Problem' }
 
+const { error: described } = description.components.schemas.Problem!.properties!
+const detailsOf = (described as { 'x-details': Record<string, string[]> })['x-details']
+const allDetails = [...new Set(Object.values(detailsOf).flat().map((one) => one.replace('?', '')))]
+
+/** The details of an error are those of its code. */
+function faultsOfDetails(error: Record<string, unknown>): string[] {
+  const own = detailsOf[String(error.code)] ?? []
+  return allDetails.flatMap((detail) => {
+    if (!(detail in error)) return own.includes(detail) ? [`no ${detail}`] : []
+    return own.some((one) => one.replace('?', '') === detail) ? [] : [`${detail} of another code`]
+  })
+}
+
 /** What is wrong with an answer; nothing when it is as described. */
 export function faultsOf(method: string, path: string, { status, body, headers }: Reply): string[] {
   const faults: string[] = []
@@ -123,6 +136,7 @@ export function faultsOf(method: string, path: string, { status, body, headers }
       }
     }
   }
+  if (body?.error?.code) faults.push(...faultsOfDetails(body.error))
   if (status >= 500 && !cleanFailure(status, body?.error?.code)) faults.push('a 5xx')
   if ([429, 503].includes(status)) {
     const { code, retryAfter } = body?.error ?? {}

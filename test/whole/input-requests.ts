@@ -35,6 +35,7 @@ export async function signUpSenders() {
   })
   return {
     owner,
+    people: { owner, ...scoped },
     listing,
     headers,
 

@@ -9,40 +9,68 @@ import { classifyError, type Detail, placesOf } from '../../_shared/refusal.ts'
 import { validationError } from '../../_shared/validation.ts'
 import { send } from './answers.ts'
 
-const text = z.string().optional()
-const texts = z.array(z.string()).optional()
-const whole = z.int().optional()
+const text = z.string()
+const texts = z.array(text)
+const whole = z.int()
 
-/** What some codes say beside their text. */
+/** The details that some codes add to their text; with a question mark: not always. */
+const detailsOf = {
+  account_banned: ['deleteAt?'],
+  account_has_obligations: ['available', 'obligations'],
+  account_suspended: ['deleteAt?', 'reason', 'until'],
+  blocks_full: ['limit', 'used'],
+  change_too_soon: ['retryAt'],
+  contact_missing: ['kinds'],
+  documents_changed: ['documentIds'],
+  documents_full: ['limit', 'used'],
+  drafts_full: ['limit', 'used'],
+  file_too_large: ['max'],
+  identity_type_required: ['actual', 'required'],
+  location_outside_area: ['areaId'],
+  otp_invalid: ['attemptsLeft?'],
+  property_state_conflict: ['allowed', 'from'],
+  provider_disabled: ['provider'],
+  quota_exceeded: ['limit', 'used'],
+  status_transition_invalid: ['allowed?', 'from?', 'to?'],
+  terms_not_accepted: ['url', 'version'],
+  terms_outdated: ['version?'],
+  validation_failed: ['allowed?'],
+} satisfies Partial<Record<ErrorCode, string[]>>
+
+const withCodes = (detail: string, means: string) => {
+  const codes = Object.entries(detailsOf)
+    .filter(([, details]) => details.some((one) => one.replace('?', '') === detail))
+  return `${codes.map(([code]) => code).join(', ')}: ${means}`
+}
+
+const detail = <T extends z.ZodType>(name: string, type: T, means: string) =>
+  type.optional().describe(withCodes(name, means))
+
 const details = {
-  actual: text.describe('identity_type_required: the type of the acting identity.'),
-  allowed: texts.describe('What would have been taken.'),
-  areaId: text.describe('location_outside_area: the area that the pin lies outside of.'),
-  attemptsLeft: whole.describe('otp_invalid: how many tries the code has left.'),
+  actual: detail('actual', text, 'the type of the acting identity.'),
+  allowed: detail('allowed', texts, 'what would have been taken.'),
+  areaId: detail('areaId', text, 'the area that the pin lies outside of.'),
+  attemptsLeft: detail('attemptsLeft', whole, 'how many tries the code has left.'),
   available: z.number().optional().openapi({
     format: 'double',
-    description: 'account_has_obligations: the money in all wallets of the account, in dinars.',
+    description: withCodes('available', 'the money in all wallets of the account, in dinars.'),
   }),
-  deleteAt: text.describe(
-    'account_suspended, account_banned: when the account is deleted, where that was asked for.',
-  ),
-  documentIds: texts.describe('documents_changed: what the identity has by now.'),
-  from: text.describe('A state conflict: the state that it has.'),
-  kinds: texts.describe('contact_missing: the ways of contact that have no number.'),
-  limit: whole.describe('quota_exceeded, drafts_full, blocks_full: how many there may be.'),
-  max: whole.describe('file_too_large: the limit, in MiB.'),
-  obligations: texts.describe('account_has_obligations: what is still open.'),
-  provider: text.describe('provider_disabled: whose sign-in is not available.'),
-  reason: text.describe('account_suspended: why.'),
-  required: text.describe('identity_type_required: the type that it takes.'),
-  retryAt: text.describe('change_too_soon: the moment from which it is taken.'),
-  to: text.describe('A state conflict: the state that was asked for.'),
-  until: z.string().nullable().optional().describe(
-    'account_suspended: when it ends; null: it has no end.',
-  ),
-  url: text.describe('terms_not_accepted: where the terms are read.'),
-  used: whole.describe('quota_exceeded, drafts_full, blocks_full: how much of it is taken.'),
-  version: text.describe('terms_not_accepted, terms_outdated: the terms as they are now.'),
+  deleteAt: detail('deleteAt', text, 'when the account is deleted, where that was asked for.'),
+  documentIds: detail('documentIds', texts, 'what the identity has by now.'),
+  from: detail('from', text, 'the state that it has.'),
+  kinds: detail('kinds', texts, 'the ways of contact that have no number.'),
+  limit: detail('limit', whole, 'how many there may be.'),
+  max: detail('max', whole, 'the limit, in MiB.'),
+  obligations: detail('obligations', texts, 'what is still open.'),
+  provider: detail('provider', text, 'whose sign-in is not available.'),
+  reason: detail('reason', text, 'why.'),
+  required: detail('required', text, 'the type that it takes.'),
+  retryAt: detail('retryAt', text, 'the moment from which it is taken.'),
+  to: detail('to', text, 'the state that was asked for.'),
+  until: detail('until', text.nullable(), 'when it ends; null: it has no end.'),
+  url: detail('url', text, 'where the terms are read.'),
+  used: detail('used', whole, 'how much of it is taken.'),
+  version: detail('version', text, 'the terms as they are now.'),
 }
 
 export const Problem = z
@@ -63,7 +91,7 @@ export const Problem = z
             code: z.string().describe(
               'A code of the table, or required, unknown, too_small, too_big, too_long, invalid.',
             ),
-            max: whole.describe('too_long: how many characters the text may have.'),
+            max: whole.optional().describe('too_long: how many characters the text may have.'),
             message: z.string().describe('What is wrong with it, for people.'),
           }),
         )
@@ -72,7 +100,10 @@ export const Problem = z
       retryAfter: z.int().min(0).optional().describe('Seconds, also in Retry-After.'),
       requestId: z.uuid().describe('Also in X-Request-Id; for questions to support.'),
       ...details,
-    }).describe('What went wrong, with the details that some codes add.'),
+    }).openapi({
+      description: 'What went wrong, with the details that some codes add.',
+      'x-details': detailsOf,
+    }),
   })
   .openapi('Problem', { description: 'The one shape of every error.' })
 
