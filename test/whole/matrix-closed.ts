@@ -30,6 +30,11 @@ export const closedTables: Record<string, Table> = {
     `insert into private.sandbox_refunds (charge_id, reference, amount)
      select id, gen_random_uuid(), 1 from private.sandbox_charges limit 1`,
   ),
+  'private.unmatched_refunds': closed(
+    null,
+    `insert into private.unmatched_refunds (provider, refund_ref, answer)
+     values ('tap', gen_random_uuid(), '{}')`,
+  ),
   'private.apple_tokens': closed(
     'account_id',
     `insert into private.apple_tokens (account_id, client_id, sealed_token)
