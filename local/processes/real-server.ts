@@ -25,6 +25,9 @@ export type RealServer = {
   answers: () => Promise<boolean>
 }
 
+/** Less than the supervisor gives one that does nothing: it would end us alone. */
+const longestEnd = 4000
+
 /** Runs it until the supervisor goes, and says when it is ready. */
 export async function runRealServer(stack: Stack, real: RealServer): Promise<void> {
   const { setting, port, command, args = [], cwd } = real
@@ -72,7 +75,9 @@ export async function runRealServer(stack: Stack, real: RealServer): Promise<voi
     server = undefined
     if (!ended || ended.exitCode !== null || ended.signalCode !== null) return
     ended.kill('SIGTERM')
+    const hurry = setTimeout(() => ended.kill('SIGKILL'), longestEnd)
     await once(ended, 'exit')
+    clearTimeout(hurry)
     rmSync(note, { force: true })
   })
   while (!await real.answers().catch(() => false)) await sleep(100)

@@ -4,6 +4,7 @@
 import { createHmac } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { join } from 'node:path'
 import { endSocket, socketUnavailable, unavailable } from '../http/answers.ts'
 import { type Credentials, peerOf, readCredentials } from '../http/credentials.ts'
 import { forward, forwardUpgrade } from '../http/forward.ts'
@@ -20,17 +21,20 @@ export const tenants = 'realtime_tenants'
 const secretOf = ({ secrets }: Stack, use: string) =>
   createHmac('sha256', secrets.secretKey).update(`realtime ${use}`).digest('hex')
 
+/** Its own: it may keep there what it was told. */
+export const folderOf = ({ dataDir }: Stack) => join(dataDir, 'realtime')
+
 /** Its environment, complete but for what concerns the project. */
 export function realRealtimeSettings(stack: Stack): Record<string, string> {
-  const { ports, dataDir } = stack
+  const { ports } = stack
   const database = new URL(stack.databaseUrl('supabase_admin'))
   return {
-    HOME: dataDir,
+    HOME: folderOf(stack),
     LANG: 'C.UTF-8',
     APP_NAME: 'realtime',
     NODE_NAME: `realtime${ports.api}`,
     RELEASE_COOKIE: secretOf(stack, 'cookie'),
-    RELEASE_TMP: dataDir,
+    RELEASE_TMP: folderOf(stack),
     ERL_CRASH_DUMP_SECONDS: '0',
     // Alone, it needs nobody to keep the names of its like.
     ERL_AFLAGS: `-start_epmd false -erl_epmd_port ${ports.realtimeNode} ` +

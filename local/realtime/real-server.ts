@@ -1,9 +1,11 @@
 // Runs the real Realtime server in place of the stand-in: see real-proxy.ts.
 import { execFile } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { describeProject, realRealtimeSettings, tenants } from './real-proxy.ts'
+import { describeProject, folderOf, realRealtimeSettings, tenants } from './real-proxy.ts'
 import { clearSchema } from '../platform/clear-schema.ts'
 import { storedKeys } from '../config/signing-keys.ts'
 import { readStack } from '../config/stack.ts'
@@ -42,11 +44,19 @@ await runRealServer(stack, {
   },
   answers: async () => (await fetch(`http://127.0.0.1:${port}/healthcheck`)).ok && await tell(),
 })
-// Whoever is connected then has to connect anew.
-setInterval(() => keysNow() !== told && void tell().catch(() => {}), 250)
+void watchKeys()
 
-/** What it expects of the database server: a database of its own, and a role of the platform. */
+/** Tells it of new keys; whoever is connected then has to connect anew. */
+async function watchKeys() {
+  for (;;) {
+    await sleep(250)
+    if (keysNow() !== told) await tell().catch(() => false)
+  }
+}
+
+/** What it expects: a folder and a database of its own, and a role of the platform. */
 async function makeRoom() {
+  mkdirSync(folderOf(stack), { recursive: true, mode: 0o700 })
   const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
   await client.connect()
   try {
