@@ -6,6 +6,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { processes } from '../processes/process-info.ts'
 import { descendants } from '../../test/support/descendants.ts'
+import { bulk } from '../../test/support/nightly.ts'
 import { freePorts } from '../../test/support/stack.ts'
 import { ready, type Settings, start } from '../../test/support/stack-program.ts'
 import { pause, waitUntil } from '../../test/support/wait.ts'
@@ -57,14 +58,13 @@ describe.runIf(process.platform !== 'win32')('Ctrl-C', () => {
     (select count(*)::int from public.media where bucket <> 'documents') as pictures`
 
   test('CRASH-05 in the first start, and in later ones', async () => {
+    const moments = bulk(12, 2)
     await interrupted('', 0)
-    await interrupted('', 200)
     await interrupted('cluster made')
     // While it migrates, and while it loads the demo data.
-    for (const later of [300, 1500, 4000]) await interrupted('database on', later)
+    for (let i = 0; i < moments; i++) await interrupted('database on', 300 + (i * 4000) / moments)
     await interrupted('applied', 1000)
-    await interrupted('database on', 2000)
-    for (const said of ['demo data', 'services ready', 's  ready']) await interrupted(said)
+    for (const said of ['demo data', 's  ready']) await interrupted(said)
     let stack = running = start(settings)
     const { databaseUrl } = await ready(stack, folder)
     const [before] = await sql(databaseUrl, counts)
@@ -72,7 +72,7 @@ describe.runIf(process.platform !== 'win32')('Ctrl-C', () => {
     expect(before.objects).toBeGreaterThan(before.pictures)
     stack.child.kill('SIGINT')
     expect(await stack.ended).toMatchObject({ code: 0 })
-    for (const later of [300, 500, 1000, 1500]) await interrupted('', later)
+    for (let i = 0; i < moments; i++) await interrupted('', 300 + (i * 1500) / moments)
     await interrupted('services ready')
     stack = running = start(settings)
     await ready(stack, folder)
