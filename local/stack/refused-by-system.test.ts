@@ -186,6 +186,7 @@ describe('a port that is taken', () => {
 /** A file system of its own, which only who is within sees, and which goes with it. */
 async function smallDisk() {
   const folder = mkdtempSync(join(tmpdir(), 'local-disk-'))
+  folders.push(folder)
   const mount = `mount -t tmpfs -o size=1g,mode=711 tmpfs ${folder} && echo there && exec cat`
   const holder: ChildProcess = spawn('unshare', ['-m', 'sh', '-c', mount], {
     stdio: ['pipe', 'pipe', 'inherit'],
