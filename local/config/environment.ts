@@ -217,6 +217,11 @@ const declared = {
     about: 'A folder that names the processes which tests have stopped themselves.',
     of: ['suite'],
   },
+  NEWER_SCHEMA: {
+    about:
+      'Set by `npm run test:previous`: tests look past fields that the description does not have.',
+    of: ['suite'],
+  },
   REPETITIONS: { about: 'The file for what was tried again.', of: ['suite'] },
   SUMMARY: { about: 'The file for what passed and failed.', of: ['suite'] },
   CALLED_FUNCTIONS: { about: 'The file for which SQL functions were called.', of: ['suite'] },

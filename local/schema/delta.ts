@@ -78,9 +78,12 @@ function renderPart(made: Plan, { suffix, actions }: Part): Delta['files'] {
   const { files } = renderPlanFiles({ ...made, actions }, { allowDrops: true })
   return files.map(({ contents, suffix: nth }) => ({
     suffix: suffix + (nth ?? ''),
-    text: lockTimeout + (opensPublic(actions) ? revokeDefaults : '') + contents,
+    text: lockTimeout + (opensPublic(actions) ? revokeDefaults : '') + inBatch(contents),
   }))
 }
+
+/** Its settings are for a transaction block, which the CLI opens none of: see online.ts. */
+const inBatch = (text: string) => text.replaceAll(/^set local (?=\w+ = )/gm, 'set ')
 
 /** Without this, `x between 1 and 2 and y` is a difference for ever: see expression.ts. */
 function normalise(base: FactBase): FactBase {

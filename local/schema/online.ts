@@ -14,9 +14,11 @@ export type Part = {
 
 /**
  * At the head of each file that runs in a transaction: who asks for a lock behind a long reader
- * stops everybody who comes after, so it gives way, and the push is tried again.
+ * stops everybody who comes after, so it gives way, and the push is tried again. Not `set local`: the
+ * CLI sends a file as one batch, which commits or fails as a whole but is no transaction block, and
+ * there Postgres warns. Before the next file the CLI resets what one has set.
  */
-export const lockTimeout = "set local lock_timeout = '1s';\n\n"
+export const lockTimeout = "set lock_timeout = '1s';\n\n"
 
 /** Cuts the actions into files, in the order in which they run. */
 export function online(actions: Action[]): Part[] {

@@ -1,5 +1,6 @@
 /** The record of a listing that others read is kept as text: true to the listing at every moment. */
 import { beforeEach, expect, test } from 'vitest'
+import { bodyAsSeen } from '../support/answers.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { agePrices, givePhone, insertOrganisation } from '../support/fixtures.ts'
 import { type Listing, publishListing } from '../support/listings.ts'
@@ -25,7 +26,8 @@ async function made(viewer: string | null): Promise<Listing> {
     id,
     viewer,
   ])
-  return { ...rows[0].record, viewsCount: expect.any(Number) }
+  const record = bodyAsSeen('GET', `/properties/${id}`, { status: 200, body: rows[0].record })
+  return { ...record as Listing, viewsCount: expect.any(Number) }
 }
 
 /** That everybody reads what was expected, and nothing older. */

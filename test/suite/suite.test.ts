@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
+import { known } from '../support/known-fields.ts'
 import { areasOf, filtersFor, thirdOf } from './areas.ts'
 import { commandFor, patternOf } from './command.ts'
+import { withField } from './new-field.ts'
 import { onceMore, repetitionsIn } from './repetitions.ts'
 import { testsFor, thisTree } from './since.ts'
 
@@ -132,4 +134,33 @@ test('test:slow: any three seeds in a row take every area once, and a seed the s
 test('an area is named as its folder, a file as it lies there, an option as vitest has it', () => {
   expect(filtersFor(['favorites', 'local/auth/', 'test/meta/app.test.ts', '-t', 'chat']))
     .toEqual(['test/favorites/', 'local/auth/', 'test/meta/app.test.ts', '-t', 'chat'])
+})
+
+test('the field that the nightly release adds has its place in every file of the recipe', () => {
+  const { read } = thisTree()
+  for (const [file, text] of withField(read)) expect(text, file).toMatch(/parking_?spaces/i)
+  expect(() => withField(() => 'something else'))
+    .toThrow('docs/contract/properties.md has not one place "`buildingYear?`"')
+})
+
+test('an older client sees of an answer what its description has', () => {
+  const text = { type: 'string' }
+  const components = {
+    Card: { properties: { id: text, owner: { $ref: '#/components/schemas/Owner' } } },
+    Owner: { anyOf: [{ type: 'null' }, { properties: { name: text } }] },
+    Listing: {
+      allOf: [{ $ref: '#/components/schemas/Card' }, { properties: { price: text } }],
+    },
+    Free: { type: 'object' },
+    Counts: { type: 'object', additionalProperties: { properties: { n: text } } },
+  }
+  const seen = (name: string, value: unknown) =>
+    known(value, [{ $ref: `#/components/schemas/${name}` }], components)
+  expect(seen('Listing', { id: 'a', price: 1, owner: { name: 'b', since: 1 }, parking: 2 }))
+    .toEqual({ id: 'a', price: 1, owner: { name: 'b' } })
+  expect(seen('Card', { owner: null })).toEqual({ owner: null })
+  expect(seen('Free', { any: { thing: 1 } })).toEqual({ any: { thing: 1 } })
+  expect(seen('Counts', { a: { n: 'x', m: 'y' } })).toEqual({ a: { n: 'x' } })
+  expect(known([{ id: 'a', parking: 2 }], [{ items: components.Card }], components))
+    .toEqual([{ id: 'a' }])
 })

@@ -4,6 +4,7 @@ import formats from 'ajv-formats'
 import { variable } from '../../local/config/environment.ts'
 import { recordAnswer } from './answered-codes.ts'
 import { onReply, type Reply, secretKey } from './client.ts'
+import { seen } from './known-fields.ts'
 import {
   codesIn,
   description,
@@ -158,9 +159,20 @@ const cleanFailure = (status: number, code?: string) =>
 // ISO-13: keys with full rights stay inside.
 const secrets = [secretKey, new URL(variable('DATABASE_URL')!).password].filter(Boolean)
 
+/** The body of an answer as tests see it. */
+export function bodyAsSeen(
+  method: string,
+  path: string,
+  { status, body }: Pick<Reply, 'status' | 'body'>,
+): unknown {
+  const content = operationOf(method, path)?.responses[status]?.content?.['application/json']
+  return content ? seen(body, content.schema, description.components.schemas) : body
+}
+
 onReply((method, path, reply) => {
-  const faults = faultsOf(method, path, reply)
+  reply.body = bodyAsSeen(method, path, reply)
   const operation = operationOf(method, path)
+  const faults = faultsOf(method, path, reply)
   const code = reply.body?.error?.code
   if (operation && code) recordAnswer(operation.id, code)
   if (!faults.length) return

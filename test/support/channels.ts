@@ -43,8 +43,8 @@ export async function joinChannel(client: SupabaseClient, topic: string, config:
   const received: ChannelEvent[] = []
   channel.on('broadcast', { event: '*' }, ({ event, payload }) => {
     // On the channel of an account only the database speaks; on that of a conversation, clients.
-    if (isUuid(topic)) check('account', event, payload)
-    received.push({ event, payload })
+    const known = isUuid(topic) ? check('account', event, payload) : payload
+    received.push({ event, payload: known })
   })
   if (config.presence) {
     channel.on('presence', { event: 'sync' }, () => {

@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { variable } from '../../local/config/environment.ts'
 import { closed } from './answers.ts'
+import { seen } from './known-fields.ts'
 import type { Schema } from './openapi.ts'
 
 type Message = { payload?: { $ref: string } }
@@ -29,7 +30,11 @@ export function faultOf(channel: ChannelName, name: string, value: unknown) {
   return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: name })
 }
 
-export function check(channel: ChannelName, name: string, value: unknown) {
-  const fault = faultOf(channel, name, value)
-  if (fault) throw new Error(`${fault}\n${JSON.stringify(value)}`)
+/** The message as tests see it, which is as described. */
+export function check<T>(channel: ChannelName, name: string, value: T): T {
+  const payload = channels[channel].messages[name]?.payload
+  const message = payload ? seen(value, payload, components.schemas) : value
+  const fault = faultOf(channel, name, message)
+  if (fault) throw new Error(`${fault}\n${JSON.stringify(message)}`)
+  return message
 }

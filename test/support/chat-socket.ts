@@ -32,8 +32,7 @@ export class ChatSocket {
     this.socket = new WebSocket(url, protocols ?? [], { headers })
     this.socket.on('message', (data) => {
       const frame: Frame = JSON.parse(String(data))
-      if (frame.event !== 'ack') check('gateway', frame.event, frame)
-      this.frames.push(frame)
+      this.frames.push(frame.event === 'ack' ? frame : check('gateway', frame.event, frame))
     })
     this.socket.on('close', (code, reason) => (this.closed = { code, reason: String(reason) }))
     this.socket.on('error', () => {})
@@ -60,7 +59,7 @@ export class ChatSocket {
     const answer = await this.answer(ref)
     if (answer.event === 'ack') {
       check('gateway', event, { event, data, ref })
-      check('gateway', `ack_${event}`, answer)
+      return check('gateway', `ack_${event}`, answer)
     }
     return answer
   }

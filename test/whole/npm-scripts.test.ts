@@ -1,9 +1,10 @@
-/** The commands that the documents ask a person to type. */
+/** The commands that the documents ask a person to type, and those that the workflows run. */
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 const at = (path: string) => new URL(`../../${path}`, import.meta.url)
 const { scripts } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
+const workflows = ['.github/workflows/ci.yml', '.github/workflows/nightly.yml']
 const docs = [
   'README.md',
   'CONTRIBUTING.md',
@@ -11,6 +12,7 @@ const docs = [
   'docs/conventions.md',
   'docs/deploy.md',
   'CHANGELOG.md',
+  ...workflows,
 ]
   .map((path) => [path, readFileSync(at(path), 'utf8')] as const)
 
@@ -23,6 +25,13 @@ test.each(Object.entries<string>(scripts))('npm run %s runs a file that exists',
 test.each(docs)('%s names only scripts that exist', (_, text) => {
   const named = [...text.matchAll(/npm run\s+(?:-s )?([\w:]+)/g)].map(([, name]) => name)
   expect(named.filter((name) => !Object.hasOwn(scripts, name!))).toEqual([])
+})
+
+test.each(workflows)('%s names only files that exist', (path) => {
+  const text = readFileSync(at(path), 'utf8')
+  for (const [named] of text.matchAll(/\b(test|local)\/[\w./-]+\.\w+/g)) {
+    expect(existsSync(at(named)), named).toBe(true)
+  }
 })
 
 test('the settings file of deploy stays out of git', () => {

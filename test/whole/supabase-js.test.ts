@@ -2,6 +2,7 @@
 import { type ErrorCode, errors } from '../../functions/_shared/errors.ts'
 import { createClient, type SupabaseClient } from '@supabase/supabase-js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bodyAsSeen } from '../support/answers.ts'
 import { joinChannel } from '../support/channels.ts'
 import {
   caller,
@@ -102,27 +103,28 @@ describe('a session of the facade', () => {
 })
 
 describe('functions', () => {
+  const answers = async (path: string, data: unknown) =>
+    expect(bodyAsSeen('GET', path, { status: 200, body: data }))
+      .toEqual((await person.get(path)).body)
+
   test('answer the caller as the facade does: a table by single(), else a value', async () => {
     for (const client of [keeping, given]) {
       const { data: me } = await client.rpc('get_me').single()
-      expect(me).toEqual((await person.get('/auth/me')).body)
+      await answers('/auth/me', me)
       const { data: mine } = await client.schema('api').rpc('list_my_properties', { page_size: 1 })
         .single()
-      expect(mine).toEqual((await person.get('/properties/mine?limit=1')).body)
+      await answers('/properties/mine?limit=1', mine)
       const { data: shown } = await client.rpc('get_property', { property_id: listing })
-      expect(shown).toEqual((await person.get(`/properties/${listing}`)).body)
+      await answers(`/properties/${listing}`, shown)
     }
     const { data: saved } = await keeping.rpc('toggle_favorite', { property_id: listing }).single()
     expect(saved).toEqual({ propertyId: listing, isFavorite: true })
-    expect((await keeping.rpc('list_favorites')).data).toEqual(
-      (await person.get('/favorites')).body,
-    )
+    await answers('/favorites', (await keeping.rpc('list_favorites')).data)
   })
 
   test('need schema api, and all but a few a token', async () => {
     const plain: Client = createClient(projectUrl, publishableKey, { auth: options.auth })
-    expect((await plain.schema('api').rpc('list_areas')).data)
-      .toEqual((await guest.get('/meta/areas')).body)
+    await answers('/meta/areas', (await plain.schema('api').rpc('list_areas')).data)
     expect((await nobody.rpc('get_me')).error).toMatchObject({ code: '42501' })
   })
 

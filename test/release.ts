@@ -1,0 +1,172 @@
+/**
+ * `npm run test:release -- [areas]`: what docs/conventions.md says of releases, from 1.0.0 on, done step by step
+ * on a clone of the last commit: a release is deployed, with data; a listing gets a field by the recipe,
+ * with a backfill; that is migrated, checked, tried, tried by the functions of before, released, deployed
+ * on the data, and rolled back. It ends at the first step that fails, and says which. Of the suite it takes
+ * the areas that are named, \`all\` of them, or those that the field concerns. The nightly workflow runs it.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { hostedExtensions } from '../local/deploy/support/hosted-extensions.ts'
+import { startPlatform } from '../local/deploy/support/management-api.ts'
+import { runDeploy } from '../local/deploy/support/run.ts'
+import { isReleased } from '../local/schema/baseline.ts'
+import { connected } from '../local/schema/build.ts'
+import { migrationsIn } from '../local/schema/cli.ts'
+import { onTemporaryServer } from '../local/schema/temporary-server.ts'
+import { filtersFor } from './suite/areas.ts'
+import { addField, backfilled, column } from './suite/new-field.ts'
+import { packagesFor } from './suite/packages-for.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const given = process.argv.slice(2)
+const areas = given.includes('all')
+  ? []
+  : filtersFor(given.length ? given : ['properties', 'local/schema/', 'test/admin/studio-tables'])
+
+const folder = mkdtempSync(join(tmpdir(), 'release-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+/** The clone, and beside it the release of before. */
+const clone = join(folder, 'clone')
+const before = join(folder, 'before')
+
+const git = (...args: string[]) =>
+  execFileSync(
+    'git',
+    ['-c', 'user.name=Release', '-c', 'user.email=release@example.com', ...args],
+    {
+      cwd: existsSync(clone) ? clone : root,
+      encoding: 'utf8',
+    },
+  ).trim()
+const textOf = (file: string) => readFileSync(join(clone, file), 'utf8')
+
+function npm(...args: string[]) {
+  const { status } = spawnSync('npm', args, {
+    cwd: clone,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  })
+  if (status !== 0) throw new Error(`npm ${args.join(' ')} ended with ${status}.`)
+}
+
+/** The commit that is a release: the next version, in every place that says it, and in the changelog. */
+function release(): string {
+  const { version } = JSON.parse(textOf('package.json'))
+  const [major, minor] = version.split('.').map(Number)
+  const next = isReleased(version) ? `${major}.${minor + 1}.0` : '1.0.0'
+  const places = ['package.json', 'package-lock.json', 'client/package.json', 'docs/apps.md']
+  for (const file of [...places, 'functions/api/http/description.ts']) {
+    const text = textOf(file)
+    // The packages of others, which may have the same number, come later in the lock.
+    const own = file === 'package-lock.json' ? text.indexOf('"dependencies"') : text.length
+    writeFileSync(
+      join(clone, file),
+      text.slice(0, own).replaceAll(version, next) + text.slice(own),
+    )
+  }
+  const changes = textOf('CHANGELOG.md').replace('## Unreleased', `## ${next}`)
+  writeFileSync(join(clone, 'CHANGELOG.md'), changes)
+  git('add', '--all')
+  git('commit', '--quiet', '--message', `release: ${next}`)
+  git('tag', `v${next}`)
+  return next
+}
+
+const took: string[] = []
+async function step<T>(what: string, work: () => T | Promise<T>): Promise<T> {
+  console.log(`\n-- ${what}`)
+  const began = Date.now()
+  try {
+    return await work()
+  } catch (error) {
+    console.error(`\nStopped at "${what}": ${error instanceof Error ? error.message : error}`)
+    process.exit(1)
+  } finally {
+    took.push(`${((Date.now() - began) / 60_000).toFixed(1)} min  ${what}`)
+  }
+}
+
+const first = await step('a release', () => {
+  git('clone', '--quiet', root, clone)
+  packagesFor(clone, root)
+  return release()
+})
+
+await step('a field of a listing by the recipe, with a backfill', () => {
+  addField(clone)
+  const line = '## Unreleased\n\n- listings: `parkingSpaces`\n\n'
+  writeFileSync(
+    join(clone, 'CHANGELOG.md'),
+    textOf('CHANGELOG.md').replace(`## ${first}`, `${line}## ${first}`),
+  )
+  const old = migrationsIn(join(clone, 'supabase/migrations')).length
+  npm('run', 'format')
+  npm('run', 'db:migration', '--', column)
+  npm('run', 'client:types')
+  npm('run', 'docs')
+  const added = migrationsIn(join(clone, 'supabase/migrations')).slice(old)
+    .map((name) => name.replace(/^\d+_|\.sql$/g, ''))
+  const expected = [column, 'backfills', `${column}_validated`]
+  if (added.join() !== expected.join()) {
+    throw new Error(`The migrations are ${added.join(', ')}, and not ${expected.join(', ')}.`)
+  }
+  git('add', '--all')
+  git('commit', '--quiet', '--message', 'listings: parking spaces')
+})
+
+await step('npm run check', () => npm('run', 'check'))
+await step('the suite', () => npm('test', '--', ...areas))
+await step('npm run test:previous', () => {
+  // Tests of the local stack are none of it, nor is a list of columns.
+  const tests = areas.filter((one) => one.startsWith('test/') && !one.includes('studio-tables'))
+  npm('run', 'test:previous', '--', `v${first}`, ...tests)
+})
+const second = await step('the next release', release)
+
+await onTemporaryServer(async (server) => {
+  const ask = (sql: string) =>
+    connected(server.url, async (client) => (await client.query(sql)).rows)
+  await connected(server.url, (client) => client.query(hostedExtensions))
+  const platform = await startPlatform(server)
+  /** Deploys what lies in a folder, and sees that its functions are what the project has. */
+  const deploy = async (from: string, version: string, ...flags: string[]) => {
+    process.chdir(from)
+    const { code, output } = await runDeploy(platform, {}, ...flags)
+    if (code !== 0) {
+      throw new Error(`npm run deploy ${flags.join(' ')} ended with ${code}.\n${output}`)
+    }
+    const sent = platform.uploads.get('api')?.files.get('functions/api/http/description.ts')
+    if (!sent?.includes(`'${version}'`)) {
+      throw new Error(`The functions are not those of ${version}.`)
+    }
+  }
+  const newest = async () =>
+    (await ask('select max(version) as version from supabase_migrations.schema_migrations'))[0]
+      .version
+
+  await step(`a project of ${first}, with data`, async () => {
+    git('worktree', 'add', '--quiet', before, `v${first}`)
+    packagesFor(before, root)
+    await deploy(before, first)
+    await ask(readFileSync(join(before, 'supabase/seed.sql'), 'utf8'))
+  })
+  await step(`deploy of ${second} on its data`, async () => {
+    await deploy(clone, second)
+    const [{ all, mended }] = await ask(backfilled)
+    if (all === 0 || all !== mended) throw new Error(`Of ${all} listings ${mended} are mended.`)
+  })
+  await step(`back to ${first}`, async () => {
+    const there = await newest()
+    await deploy(before, first, '--without-migrations')
+    if (await newest() !== there) throw new Error('The schema did not stay.')
+  })
+  await step(`forward to ${second} again`, () => deploy(clone, second))
+  process.chdir(root)
+  await platform.stop()
+})
+
+console.log(`\n${took.join('\n')}\n\nEvery step does what docs/conventions.md says.`)
