@@ -10,6 +10,7 @@ import {
   requestWith,
   typeOf,
 } from '../support/openapi.ts'
+import { expectWithin } from '../support/promised-times.ts'
 
 export const routes = operations.map((operation) => ({ ...operation, operation }))
 
@@ -60,4 +61,18 @@ export async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
     while (next < all.length) await work(all[next++]!)
   }
   await Promise.all(Array.from({ length: 6 }, worker))
+}
+
+/** Refuses a text at once: the least of a few tries, as whatever else the machine does is not in all of them. */
+export async function cheaply<T>(attempt: () => Promise<T>): Promise<T> {
+  let least = Infinity
+  let outcome: T
+  let tries = 0
+  do {
+    const began = performance.now()
+    outcome = await attempt()
+    least = Math.min(least, performance.now() - began)
+  } while (++tries < 5 && least > 50)
+  expectWithin('a text over its bound is refused', least)
+  return outcome
 }

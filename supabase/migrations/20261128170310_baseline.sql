@@ -4973,9 +4973,9 @@ declare
 begin
   organisation.identity_id := gen_random_uuid();
   -- Pictures are uploaded by the identity that shows them, which does not exist yet.
-  if fields ?| array['logoMediaId', 'coverMediaId'] then
-    perform private.refuse_field('logoMediaId', 'unknown');
-  end if;
+  perform private.refuse_field(picture, 'unknown')
+  from unnest(array['logoMediaId', 'coverMediaId']) as picture
+  where fields ? picture;
   organisation := private.organisation_with(fields, organisation);
   organisation.slug := concat_ws('-',
     nullif(btrim(regexp_replace(lower(organisation.name_en), '[^a-z0-9]+', '-', 'g'), '-'), ''),
