@@ -456,7 +456,7 @@ export const backendSignatures = {
   },
   release_code: { code_id: 'uuid' },
   release_email: { email: 'text' },
-  release_moment: { name: 'text' },
+  release_moment: { name: 'text', claimed: 'timestamp with time zone' },
   release_social_tokens: { keys: 'text[]', announcement_id: 'uuid' },
   remind_of_plans: {},
   remove_phone: { account_id: 'uuid', session_id: 'uuid', proof: 'text', mail_works: 'boolean' },

@@ -30,28 +30,46 @@ const changes = {
 }
 
 type Door = keyof typeof changes | 'provider'
-/** Silent: neither opened nor refused, as by an Auth that is too busy. */
+/** Silent: neither opened nor refused by the fence, as by an Auth that is too busy. */
 type Outcome = 'open' | 'shut' | 'silent'
+
+/** What the fence says (sql/03_accounts/6_events_auth_…). What Auth refuses for a reason of its own proves nothing. */
+const refusals = [
+  'A password is changed by POST /auth/password/change',
+  'Email and phone are not changed at Auth',
+  'Auth sends nothing',
+]
+
+const isRefusedByFence = ({ message, msg }: Record<string, unknown>) =>
+  refusals.some((said) => String(message ?? msg).includes(said))
 
 const idOfDecoy = () => backend<string | null>('account_with', { identifier: decoy.value })
 
-/** One try at a time: each sets the decoy's password. One that was cut off is waited for two minutes. */
+/**
+ * One try at a time: each sets the decoy's password. One that was cut off is waited for two minutes; one that
+ * takes longer than that has lost its place to another.
+ */
 async function alone<T>(work: () => Promise<T>): Promise<T> {
-  const moment = { name: 'doors' }
-  while (!await backend<boolean>('claim_moment', { ...moment, every: '2 minutes' })) {
+  const claim = () => backend<string | null>('claim_moment', { name: 'doors', every: '2 minutes' })
+  const end = Date.now() + 120_000
+  let claimed = await claim()
+  while (!claimed) {
+    if (Date.now() > end) throw new Error('others have tried the doors for two minutes')
     await new Promise((resolve) => setTimeout(resolve, 500))
+    claimed = await claim()
   }
   try {
     return await work()
   } finally {
-    await backend('release_moment', moment)
+    await backend('release_moment', { name: 'doors', claimed })
   }
 }
 
-/** Whether Auth has, or keeps for a confirmation, this email or phone of the user. */
-async function hasTaken(id: string, value: string): Promise<boolean> {
-  const { email, phone, new_email, new_phone } = (await request('GET', `/admin/users/${id}`)).body
-  return [email, phone, new_email, new_phone].includes(value)
+/** Whether Auth has, or keeps for a confirmation, this email or phone of the user; undefined: it does not say. */
+async function hasTaken(id: string, value: string): Promise<boolean | undefined> {
+  const { status, body } = await request('GET', `/admin/users/${id}`)
+  if (status !== 200) return undefined
+  return [body.email, body.phone, body.new_email, body.new_phone].includes(value)
 }
 
 async function tryEach(id: string): Promise<Map<Door, Outcome>> {
@@ -63,21 +81,21 @@ async function tryEach(id: string): Promise<Map<Door, Outcome>> {
   try {
     for (const [name, change] of Object.entries(changes)) {
       const value = change()
-      const { status } = await request('PUT', '/user', {
+      const { status, body } = await request('PUT', '/user', {
         token: tokens.access_token,
         body: { [name]: value, current_password: current },
         versioned: false, // or the fence's own refusal is a failure of Auth's
       })
-      const refused = status >= 400 && status < 500 && status !== 429
       const opened = name === 'password' ? status === 200 : await hasTaken(id, value)
-      outcomes.set(name as Door, opened ? 'open' : refused || status === 200 ? 'shut' : 'silent')
+      const isShut = opened === false && (status === 200 || isRefusedByFence(body))
+      outcomes.set(name as Door, opened ? 'open' : isShut ? 'shut' : 'silent')
     }
     const open = await backend<boolean>('try_provider_door', { accountId: id })
     outcomes.set('provider', open ? 'open' : 'shut')
   } finally {
     await discardSession(tokens)
-    // It is the decoy no more, or will not be once somebody confirms that.
-    if ([outcomes.get('email'), outcomes.get('phone')].includes('open')) {
+    // It may be the decoy no more, or will not be once somebody confirms that.
+    if (outcomes.get('email') !== 'shut' || outcomes.get('phone') !== 'shut') {
       await request('DELETE', `/admin/users/${id}`)
       await ensureDecoy()
     }
@@ -100,13 +118,14 @@ export async function tryDoors(): Promise<string[]> {
 
 /** Job: once a day; what failed is tried again at the next run. */
 export async function tryDoorsDaily(): Promise<number> {
-  const moment = { name: 'doors_tried' }
-  if (!await backend<boolean>('claim_moment', { ...moment, every: '1 day' })) return 0
+  const moment = { name: 'doors_tried', every: '1 day' }
+  const claimed = await backend<string | null>('claim_moment', moment)
+  if (!claimed) return 0
   try {
     await tryDoors()
     return 1
   } catch (error) {
-    await backend('release_moment', moment)
+    await backend('release_moment', { name: moment.name, claimed })
     throw error
   }
 }

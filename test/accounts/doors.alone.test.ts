@@ -1,4 +1,5 @@
 /** The doors of Auth past the facade, as a job tries them once a day. Opens them, so it is alone. */
+import type { ServerResponse } from 'node:http'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { variable } from '../../local/config/environment.ts'
@@ -91,38 +92,94 @@ describe.runIf(hasStack)('REG-28 the doors of Auth', () => {
     await waitUntil('the alarms are settled', async () => (await open()).length === 0)
   })
 
-  test('that an Auth of another version opens are open at every try, and nothing is left of them', async () => {
+  /** Functions that reach Auth by a proxy. */
+  async function throughProxy() {
     const project = await startProjectProxy()
     const facade = await startFacade(project.settings, 'api', 'jobs')
-    const jobs = facade.url.replace(/api$/, 'jobs')
+    const stop = async () => {
+      await facade.stop()
+      project.stop()
+    }
+    return { answers: project.answers, jobs: facade.url.replace(/api$/, 'jobs'), stop }
+  }
+
+  test('that an Auth of another version opens are open at every try, and nothing is left of them', async () => {
+    const { answers, jobs, stop } = await throughProxy()
     const write = (column: string, value: string) =>
       auth.query(`update auth.users set ${column} = $1 where email like '%@accounts.invalid'`, [
         value,
       ])
     /** It changes an email at once, and keeps a phone until that is confirmed. */
-    project.answers.set('/auth/v1/user', async (response, sent) => {
+    const another = async (response: ServerResponse, sent: string) => {
       const { email, phone, password } = JSON.parse(sent)
-      if (password) return jsonAnswer(409, { code: 'PT409' })(response)
+      if (password) {
+        const message = 'A password is changed by POST /auth/password/change or elsewhere.'
+        return jsonAnswer(409, { code: 'PT409', message })(response)
+      }
       if (email) await write('email', email)
       if (phone) await write('phone_change', phone)
       return jsonAnswer(200, {})(response)
-    })
+    }
+    /** A try that opens nothing, after which what was open counts as open. */
+    const provesNothing = async () => {
+      await database().query(`select private.raise_alarm('auth_door_open', 'provider')`)
+      expect(await tryDoors(jobs)).toEqual({ open: [] })
+      // Alarms are settled one after another, and this is the last.
+      await waitUntil('what is shut is settled', async () => !(await open()).includes('provider'))
+      expect((await open()).toSorted()).toEqual(['email', 'phone'])
+      expect(await decoys()).toEqual(['decoy@accounts.invalid'])
+    }
     try {
+      answers.set('/auth/v1/user', another)
       for (let times = 0; times < 2; times++) {
         expect(await tryDoors(jobs)).toEqual({ open: ['email', 'phone'] })
         expect(await decoys()).toEqual(['decoy@accounts.invalid'])
       }
       expect((await open()).toSorted()).toEqual(['email', 'phone'])
-      // Who is too busy to answer has refused nothing.
-      project.answers.set('/auth/v1/user', jsonAnswer(503, {}))
-      expect(await tryDoors(jobs)).toEqual({ open: [] })
-      expect((await open()).toSorted()).toEqual(['email', 'phone'])
+      // It is too busy, or refuses for a reason of its own.
+      const elsewise: [status: number, body: object][] = [
+        [503, {}],
+        [429, { error_code: 'over_request_rate_limit' }],
+        [401, { error_code: 'bad_jwt', msg: 'invalid JWT' }],
+        [403, { error_code: 'session_not_found', msg: 'Session does not exist' }],
+        [409, { code: 'PT409', message: 'An account has an email as people write it.' }],
+        [422, { error_code: 'email_address_invalid', msg: 'It is invalid' }],
+      ]
+      for (const [status, body] of elsewise) {
+        answers.set('/auth/v1/user', jsonAnswer(status, body))
+        await provesNothing()
+      }
+      // It takes them, and does not say so.
+      answers.set('/auth/v1/user', another)
+      for (const silence of [jsonAnswer(503, {}), jsonAnswer(429, {}), jsonAnswer(404, {})]) {
+        answers.set('GET /auth/v1/admin/users/', silence)
+        await provesNothing()
+      }
     } finally {
-      await facade.stop()
-      project.stop()
+      await stop()
     }
     expect(await tryDoors()).toEqual({ open: [] })
     await waitUntil('the alarms are settled', async () => (await open()).length === 0)
     expect(await decoys()).toEqual(['decoy@accounts.invalid'])
+  })
+
+  test('are left to whoever has the place of a try that took too long', async () => {
+    const { answers, jobs, stop } = await throughProxy()
+    try {
+      answers.set('/auth/v1/user', async (response) => {
+        await database().query(
+          `update private.moments set at = at + interval '1 second' where name = 'doors'`,
+        )
+        jsonAnswer(503, {})(response)
+      })
+      expect(await tryDoors(jobs)).toEqual({ open: [] })
+      const { rowCount } = await database().query(
+        `delete from private.moments where name = 'doors'`,
+      )
+      expect(rowCount).toBe(1)
+    } finally {
+      await stop()
+    }
+    expect(await tryDoors()).toEqual({ open: [] })
   })
 })

@@ -13,14 +13,16 @@ export const jsonAnswer = (status: number, body: unknown) => (response: ServerRe
 
 export async function startProjectProxy() {
   const requests: string[] = []
-  /** By path; one that ends with a slash stands for all in it. */
+  /** By path, or method and path; one that ends with a slash stands for all in it. */
   const answers = new Map<string, Answer>()
   const server = createServer(async (request, response) => {
     const path = request.url!.split('?')[0]!
     requests.push(`${request.method} ${path}`)
     const body: Buffer[] = []
     for await (const part of request) body.push(part)
-    const own = answers.get(path) ?? answers.get(path.replace(/[^/]*$/, ''))
+    const [own] = [path, path.replace(/[^/]*$/, '')].flatMap((each) =>
+      answers.get(`${request.method} ${each}`) ?? answers.get(each) ?? []
+    )
     if (own) return await own(response, Buffer.concat(body).toString())
     const headers = { ...request.headers }
     for (const name of ['host', 'connection', 'content-length', 'transfer-encoding']) {

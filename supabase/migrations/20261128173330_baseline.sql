@@ -1930,29 +1930,35 @@ $$;
 comment on function private.note_jobs_ran is
   'Notes that a run of all jobs has finished; private.health reports it.';
 
-create function private.claim_moment(name text, every interval) returns boolean
+create function private.claim_moment(name text, every interval) returns timestamptz
   language plpgsql
   security definer -- writes a closed table, for jobs
   set search_path = ''
 as $$
+declare
+  claimed timestamptz;
 begin
   insert into private.moments as known (name, at) values (claim_moment.name, clock_timestamp())
   on conflict on constraint moments_pkey do update set at = excluded.at
-    where known.at < clock_timestamp() - every;
-  return found;
+    where known.at < clock_timestamp() - every
+  returning known.at into claimed;
+  return claimed;
 end
 $$;
 comment on function private.claim_moment is
-  'Whether something is due that is done once in a while; of several at once one is told so.';
+  'Since when something is the caller''s to do that is done once in a while, and null where it is not due; '
+  'of several at once one gets it.';
 
-create function private.release_moment(name text) returns void
+create function private.release_moment(name text, claimed timestamptz) returns void
   language sql
   security definer -- writes a closed table, for jobs
   set search_path = ''
 as $$
-  delete from private.moments where moments.name = release_moment.name
+  delete from private.moments
+  where moments.name = release_moment.name and moments.at = release_moment.claimed
 $$;
-comment on function private.release_moment is 'What was claimed could not be done, and is due again.';
+comment on function private.release_moment is
+  'What was claimed is due again: it could not be done, or it is over. What another has claimed since stays.';
 
 create function private.beat() returns void
   language sql
