@@ -176,9 +176,9 @@ create table private.unmatched_refunds (
 );
 comment on table private.unmatched_refunds is
   'Refunds that a provider has made and that are not booked: there is no room for them, or no payment. '
-  'Cleaned by private.on_refund_state.';
+  'Cleaned by private.on_refund_state, and where the provider says that one failed.';
 comment on column private.unmatched_refunds.answer is
-  'What the provider answered when asked, by which it is booked once there is room.';
+  'What the provider answered last when asked, by which it is booked once there is room.';
 create index unmatched_refunds_charge_idx on private.unmatched_refunds (provider, charge_ref);
 alter table private.unmatched_refunds enable row level security;
 create policy "nobody but functions of their owner" on private.unmatched_refunds using (false);

@@ -20,6 +20,8 @@ begin
   ));
   select * into payment from public.payments
   where payments.id = settle_payment.payment_id for update;
+  -- What was paid back of it before comes out of what is owed, and that is locked before any wallet.
+  perform private.lock_payouts(invoice.account_id);
   if payment.captured_at is not null then
     return 'repeated';
   end if;

@@ -42,14 +42,33 @@ create function private.note_unmatched_refund(answer jsonb) returns void
   set search_path = ''
 as $$
 begin
-  insert into private.unmatched_refunds (provider, refund_ref, charge_ref, answer)
+  insert into private.unmatched_refunds as noted (provider, refund_ref, charge_ref, answer)
   values (answer ->> 'provider', answer ->> 'refundRef', answer ->> 'chargeRef', answer)
-  on conflict do nothing;
+  on conflict on constraint unmatched_refunds_pkey do update
+  set charge_ref = excluded.charge_ref, answer = excluded.answer;
   perform private.raise_alarm('refund_unmatched', answer ->> 'refundRef', answer);
 end
 $$;
 comment on function private.note_unmatched_refund is
   'Notes a refund that the provider has made and that cannot be booked yet, and raises an alarm.';
+
+create function private.end_unmatched_refund(provider text, refund_ref text, note text) returns void
+  language plpgsql
+  security definer -- writes closed tables, for whoever takes in the word of a provider
+  set search_path = ''
+as $$
+begin
+  delete from private.unmatched_refunds
+  where unmatched_refunds.provider = end_unmatched_refund.provider
+    and unmatched_refunds.refund_ref = end_unmatched_refund.refund_ref;
+  update private.alarms set settled_at = now(), settled_note = end_unmatched_refund.note
+  where alarms.kind = 'refund_unmatched' and alarms.subject_id = end_unmatched_refund.refund_ref
+    and alarms.settled_at is null;
+end
+$$;
+comment on function private.end_unmatched_refund is
+  'A refund that was noted as unmatched is booked, or failed at the provider after all: its alarm is '
+  'settled.';
 
 create function private.record_refund(payment public.payments, answer jsonb) returns uuid
   language plpgsql
@@ -210,14 +229,22 @@ begin
   select * into payment from public.payments
   where payments.provider = answer ->> 'provider'
     and payments.provider_ref = answer ->> 'chargeRef';
-  if payment.id is null then
+  if payment.id is not null then
+    perform private.lock_invoice(payment.invoice_id);
+    -- It may have been captured while the lock was waited for.
+    select * into payment from public.payments where payments.id = payment.id;
+    refund := private.find_refund(payment, answer);
+  end if;
+  if answer ->> 'status' = 'failed' then
+    -- The provider's last word counts, also where the first was that it had paid back.
+    perform private.end_unmatched_refund(
+      answer ->> 'provider', answer ->> 'refundRef', 'it failed');
+  end if;
+  if refund.id is null and answer ->> 'status' is distinct from 'refunded' then
+    return 'ignored';
+  elsif payment.id is null then
     perform private.note_unmatched_refund(answer);
     return 'unmatched';
-  end if;
-  perform private.lock_invoice(payment.invoice_id);
-  refund := private.find_refund(payment, answer);
-  if refund.id is null and answer ->> 'status' <> 'refunded' then
-    return 'ignored';
   elsif answer ->> 'currency' is distinct from payment.currency
     or answer ->> 'amount' is null or refund.amount <> (answer ->> 'amount')::numeric
     or reported_amount is not null
@@ -287,13 +314,8 @@ begin
     and (alarms.kind in ('refund_unclear', 'refund_unanswered', 'refund_under_way')
       or alarms.kind = 'refund_rejected' and new.state = 'settled');
   if new.state = 'settled' then
-    delete from private.unmatched_refunds
-    where unmatched_refunds.refund_ref = new.provider_ref and unmatched_refunds.provider = (
-      select payments.provider from public.payments where payments.id = new.payment_id
-    );
-    update private.alarms set settled_at = now(), settled_note = 'booked'
-    where alarms.kind = 'refund_unmatched' and alarms.subject_id = new.provider_ref
-      and alarms.settled_at is null;
+    perform private.end_unmatched_refund(payments.provider, new.provider_ref, 'booked')
+    from public.payments where payments.id = new.payment_id;
   end if;
   return null;
 end

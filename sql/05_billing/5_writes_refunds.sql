@@ -29,6 +29,9 @@ begin
     when is_held then private.wallet_of(invoice.identity_id, 'held')
     else private.wallet_of(invoice.identity_id)
   end;
+  if of_deleted then
+    perform private.end_payout(refund.id, 'refunded');
+  end if;
   perform private.move_money(
     from_wallet,
     case refund.destination when 'wallet' then private.wallet_of(invoice.identity_id)
@@ -37,9 +40,6 @@ begin
     -- The provider has paid it back, whatever the wallet still holds.
     case when not is_held then private.system_account('adjustments') end);
   update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
-  if of_deleted then
-    perform private.end_payout(refund.id, 'refunded');
-  end if;
   -- A surplus payment is no part of the invoice.
   if payment.state is distinct from 'surplus' then
     update public.invoices

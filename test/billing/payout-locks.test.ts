@@ -8,8 +8,8 @@ import { waitUntil } from '../support/wait.ts'
 
 const query = (sql: string, values: unknown[] = []) => database().query(sql, values)
 
-/** Ten dinars in the wallet, by a charge of their own. */
-async function paid(person: Person) {
+/** A charge of ten dinars that nobody has heard of yet. */
+async function charged(person: Person) {
   const ref = `chg_${randomUUID()}`
   const { rows: [{ invoice }] } = await query(
     `select private.issue_invoice($1, 'topup', now() + interval '1 day', 'شحن', 'Top-up', 10)
@@ -24,10 +24,17 @@ async function paid(person: Person) {
      values ($1, 'tap', 'test', 10, 'https://app.example/', 'superseded', $2) returning id`,
     [invoice, ref],
   )
-  await query(
-    `select private.settle_payment($1, jsonb_build_object('ref', $2::text, 'paymentId', $2::text))`,
+  return { id, ref }
+}
+
+/** It was paid, into the wallet. */
+async function capture({ id, ref }: { id: string; ref: string }) {
+  const { rows } = await query(
+    `select private.settle_payment($1, jsonb_build_object('ref', $2::text, 'paymentId', $2::text))
+     as outcome`,
     [id, ref],
   )
+  return rows[0].outcome
 }
 
 const payoutsOf = async ({ id }: Person) =>
@@ -44,7 +51,7 @@ const payoutsOf = async ({ id }: Person) =>
 /** A deleted account, the refund of each of whose two payments was refused. */
 async function owed() {
   const person = await signUp()
-  for (let i = 0; i < 2; i++) await paid(person)
+  for (let i = 0; i < 2; i++) await capture(await charged(person))
   await person.post('/auth/me/delete', {
     password: person.password,
     money: 'refund',
@@ -106,4 +113,28 @@ test('PAY-20 what a portal pays back of two payments at once waits in no circle'
     'refunded 4',
     'refunded 4',
   ])
+})
+
+test('PAY-20 a late payment, of which a part went back before it was known, waits in no circle with a portal', async () => {
+  const person = await owed()
+  const [payout] = await payoutsOf(person)
+  const late = await charged(person)
+  expect(await paidBack(late.ref)).toBe('unmatched')
+  const holder = await database().connect()
+  const reports: Promise<unknown>[] = []
+  try {
+    await holder.query('begin')
+    await holder.query(
+      `select from public.wallets where identity_id = $1 and part = 'available' for no key update`,
+      [person.identityId],
+    )
+    for (const report of [() => capture(late), () => paidBack(payout.charge)]) {
+      reports.push(report())
+      await waitedFor(holder, reports.length)
+    }
+  } finally {
+    await holder.query('commit')
+    holder.release()
+  }
+  expect(await Promise.all(reports)).toEqual(['paid', 'refunded'])
 })

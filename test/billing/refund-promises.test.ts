@@ -64,8 +64,19 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
         [id, sent],
       ))
 
+  type Word = 'refunded' | 'pending' | 'failed'
+  type Told = { ref: string; event: { body: Json; headers: Json } }
+
   /** A refund in the provider's own portal, or ours under its name there; and the event about it. */
-  function paidBack(charge: Json, amount: number, ours?: string, ref = `re_${randomUUID()}`) {
+  function paidBack(charge: Json, amount: number, ours?: string, ref?: string): Told {
+    ref ??= kind === 'tap'
+      ? `re_${randomUUID()}`
+      : String(provider.stub.firstId + 500_000 + provider.stub.refunds.size)
+    return told(charge, amount, ref, 'refunded', ours)
+  }
+
+  /** What the provider says of a refund from now on, and the event about it. */
+  function told(charge: Json, amount: number, ref: string, word: Word, ours?: string): Told {
     if (kind === 'tap') {
       const made = {
         id: ref,
@@ -73,29 +84,26 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
         charge_id: charge.id,
         amount,
         currency: 'KWD',
-        status: 'REFUNDED',
+        status: word.toUpperCase(),
         created: '1',
         reference: { merchant: ours },
       }
       provider.stub.refunds.set(ref, made)
       return { ref, event: { body: made, headers: { hashstring: tapSignature(made, tapKey) } } }
     }
-    const RefundId = provider.stub.firstId + 500_000 + provider.stub.refunds.size
-    provider.stub.refunds.set(String(RefundId), {
-      RefundId,
-      RefundStatus: 'Refunded',
+    const status = { refunded: 'Refunded', pending: 'Pending', failed: 'Canceled' }[word]
+    provider.stub.refunds.set(ref, {
+      RefundId: Number(ref),
+      RefundStatus: status,
       InvoiceId: charge.InvoiceId,
       Amount: amount,
     })
     const { body, signature } = webhookV2(2, {
-      Refund: { Id: String(RefundId), Status: 'REFUNDED' },
+      Refund: { Id: ref, Status: status.toUpperCase() },
       Amount: { ValueInBaseCurrency: amount.toFixed(3) },
       ReferencedInvoice: { Id: String(charge.InvoiceId) },
     }, portalSecret)
-    return {
-      ref: String(RefundId),
-      event: { body, headers: { 'myfatoorah-signature': signature } },
-    }
+    return { ref, event: { body, headers: { 'myfatoorah-signature': signature } } }
   }
 
   /** A refund whose first request may have been carried out: nobody knows. */
@@ -243,6 +251,67 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     expect((await person.get(`/invoices/${invoice.id}`)).body)
       .toMatchObject({ state: 'partially_refunded', refunded: 3 })
     expect(await walletOf(person)).toMatchObject({ available: 7, held: 0 })
+  })
+
+  const noted = async (ref: string) =>
+    (await query('select from private.unmatched_refunds where refund_ref = $1', [ref])).rowCount
+
+  test('PAY-20 one without room that fails after all is not booked when there is room', async () => {
+    const { person, invoice, charge } = await paid()
+    const ours = await refund(invoice, 10)
+    const { ref, event } = paidBack(charge, 3)
+    await deliver(event)
+    expect(await openAlarms(ref)).toEqual(['refund_unmatched'])
+    expect((await deliver(told(charge, 3, ref, 'failed').event)).status).toBe(200)
+    expect([await openAlarms(ref), await noted(ref)]).toEqual([[], 0])
+    await query(`select private.refund_answered($1, null, 'failed')`, [ours.id])
+    expect((await person.get(`/invoices/${invoice.id}`)).body.refunded).toBe(0)
+    expect(await walletOf(person)).toMatchObject({ available: 10, held: 0 })
+  })
+
+  test('PAY-20 one of ours that was taken as rejected, paid without room and then failed is booked no more', async () => {
+    const { person, invoice, charge } = await paid()
+    const first = await refund(invoice, 4)
+    await query(`select private.refund_answered($1, null, 'failed')`, [first.id])
+    const second = await refund(invoice, 10)
+    const { ref, event } = paidBack(charge, 4, first.id)
+    await deliver(event)
+    expect(await noted(ref)).toBe(1)
+    await deliver(told(charge, 4, ref, 'failed', first.id).event)
+    expect([await openAlarms(ref), await noted(ref)]).toEqual([[], 0])
+    await query(`select private.refund_answered($1, null, 'failed')`, [second.id])
+    expect(await walletOf(person)).toMatchObject({ available: 10, held: 0 })
+  })
+
+  test('PAY-20 one that is pending and then paid back before its payment is known is booked after it', async () => {
+    const person = await signUp()
+    const { invoice, charge } = await startTopUp(person, '10')
+    // Nothing is known by the provider's id yet, as where its answer to the charge is late.
+    await query('update public.payments set provider_ref = null where invoice_id = $1', [
+      invoice.id,
+    ])
+    const { ref } = paidBack(charge, 3)
+    for (const word of ['pending', 'refunded'] as const) {
+      expect((await deliver(told(charge, 3, ref, word).event)).status).toBe(200)
+      expect(await noted(ref)).toBe(word === 'pending' ? 0 : 1)
+    }
+    expect(await openAlarms(ref)).toEqual(['refund_unmatched'])
+    settle(charge, true)
+    await deliver(webhookOf(charge))
+    expect(await openAlarms(ref)).toEqual([])
+    expect((await person.get(`/invoices/${invoice.id}`)).body.refunded).toBe(3)
+    expect(await walletOf(person)).toMatchObject({ available: 7, held: 0 })
+  })
+
+  test('PAY-20 nothing is kept of one that is pending or failed of a charge that is not ours', async () => {
+    const elsewhere = { id: `chg_${randomUUID()}`, InvoiceId: provider.stub.firstId - 1 }
+    const { ref } = paidBack(elsewhere, 3)
+    for (const word of ['pending', 'failed', 'refunded', 'failed'] as const) {
+      expect((await deliver(told(elsewhere, 3, ref, word).event)).status).toBe(200)
+      const kept = word === 'refunded'
+      expect([await openAlarms(ref), await noted(ref)])
+        .toEqual(kept ? [['refund_unmatched'], 1] : [[], 0])
+    }
   })
 
   /** Money of a deleted account: 10 of this payment, whose refund was refused, and 3.5 of none. */

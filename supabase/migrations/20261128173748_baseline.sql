@@ -8666,9 +8666,9 @@ create table private.unmatched_refunds (
 );
 comment on table private.unmatched_refunds is
   'Refunds that a provider has made and that are not booked: there is no room for them, or no payment. '
-  'Cleaned by private.on_refund_state.';
+  'Cleaned by private.on_refund_state, and where the provider says that one failed.';
 comment on column private.unmatched_refunds.answer is
-  'What the provider answered when asked, by which it is booked once there is room.';
+  'What the provider answered last when asked, by which it is booked once there is room.';
 create index unmatched_refunds_charge_idx on private.unmatched_refunds (provider, charge_ref);
 alter table private.unmatched_refunds enable row level security;
 create policy "nobody but functions of their owner" on private.unmatched_refunds using (false);
@@ -10533,6 +10533,8 @@ begin
   ));
   select * into payment from public.payments
   where payments.id = settle_payment.payment_id for update;
+  -- What was paid back of it before comes out of what is owed, and that is locked before any wallet.
+  perform private.lock_payouts(invoice.account_id);
   if payment.captured_at is not null then
     return 'repeated';
   end if;
@@ -11002,14 +11004,33 @@ create function private.note_unmatched_refund(answer jsonb) returns void
   set search_path = ''
 as $$
 begin
-  insert into private.unmatched_refunds (provider, refund_ref, charge_ref, answer)
+  insert into private.unmatched_refunds as noted (provider, refund_ref, charge_ref, answer)
   values (answer ->> 'provider', answer ->> 'refundRef', answer ->> 'chargeRef', answer)
-  on conflict do nothing;
+  on conflict on constraint unmatched_refunds_pkey do update
+  set charge_ref = excluded.charge_ref, answer = excluded.answer;
   perform private.raise_alarm('refund_unmatched', answer ->> 'refundRef', answer);
 end
 $$;
 comment on function private.note_unmatched_refund is
   'Notes a refund that the provider has made and that cannot be booked yet, and raises an alarm.';
+
+create function private.end_unmatched_refund(provider text, refund_ref text, note text) returns void
+  language plpgsql
+  security definer -- writes closed tables, for whoever takes in the word of a provider
+  set search_path = ''
+as $$
+begin
+  delete from private.unmatched_refunds
+  where unmatched_refunds.provider = end_unmatched_refund.provider
+    and unmatched_refunds.refund_ref = end_unmatched_refund.refund_ref;
+  update private.alarms set settled_at = now(), settled_note = end_unmatched_refund.note
+  where alarms.kind = 'refund_unmatched' and alarms.subject_id = end_unmatched_refund.refund_ref
+    and alarms.settled_at is null;
+end
+$$;
+comment on function private.end_unmatched_refund is
+  'A refund that was noted as unmatched is booked, or failed at the provider after all: its alarm is '
+  'settled.';
 
 create function private.record_refund(payment public.payments, answer jsonb) returns uuid
   language plpgsql
@@ -11170,14 +11191,22 @@ begin
   select * into payment from public.payments
   where payments.provider = answer ->> 'provider'
     and payments.provider_ref = answer ->> 'chargeRef';
-  if payment.id is null then
+  if payment.id is not null then
+    perform private.lock_invoice(payment.invoice_id);
+    -- It may have been captured while the lock was waited for.
+    select * into payment from public.payments where payments.id = payment.id;
+    refund := private.find_refund(payment, answer);
+  end if;
+  if answer ->> 'status' = 'failed' then
+    -- The provider's last word counts, also where the first was that it had paid back.
+    perform private.end_unmatched_refund(
+      answer ->> 'provider', answer ->> 'refundRef', 'it failed');
+  end if;
+  if refund.id is null and answer ->> 'status' is distinct from 'refunded' then
+    return 'ignored';
+  elsif payment.id is null then
     perform private.note_unmatched_refund(answer);
     return 'unmatched';
-  end if;
-  perform private.lock_invoice(payment.invoice_id);
-  refund := private.find_refund(payment, answer);
-  if refund.id is null and answer ->> 'status' <> 'refunded' then
-    return 'ignored';
   elsif answer ->> 'currency' is distinct from payment.currency
     or answer ->> 'amount' is null or refund.amount <> (answer ->> 'amount')::numeric
     or reported_amount is not null
@@ -11247,13 +11276,8 @@ begin
     and (alarms.kind in ('refund_unclear', 'refund_unanswered', 'refund_under_way')
       or alarms.kind = 'refund_rejected' and new.state = 'settled');
   if new.state = 'settled' then
-    delete from private.unmatched_refunds
-    where unmatched_refunds.refund_ref = new.provider_ref and unmatched_refunds.provider = (
-      select payments.provider from public.payments where payments.id = new.payment_id
-    );
-    update private.alarms set settled_at = now(), settled_note = 'booked'
-    where alarms.kind = 'refund_unmatched' and alarms.subject_id = new.provider_ref
-      and alarms.settled_at is null;
+    perform private.end_unmatched_refund(payments.provider, new.provider_ref, 'booked')
+    from public.payments where payments.id = new.payment_id;
   end if;
   return null;
 end
@@ -11441,6 +11465,9 @@ begin
     when is_held then private.wallet_of(invoice.identity_id, 'held')
     else private.wallet_of(invoice.identity_id)
   end;
+  if of_deleted then
+    perform private.end_payout(refund.id, 'refunded');
+  end if;
   perform private.move_money(
     from_wallet,
     case refund.destination when 'wallet' then private.wallet_of(invoice.identity_id)
@@ -11449,9 +11476,6 @@ begin
     -- The provider has paid it back, whatever the wallet still holds.
     case when not is_held then private.system_account('adjustments') end);
   update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
-  if of_deleted then
-    perform private.end_payout(refund.id, 'refunded');
-  end if;
   -- A surplus payment is no part of the invoice.
   if payment.state is distinct from 'surplus' then
     update public.invoices
