@@ -14,12 +14,14 @@ export type RealServer = {
   /** The setting that names it. */
   setting: string
   port: number
+  /** Where else it will listen. */
+  morePorts?: number[]
   command: string
   args?: string[]
   cwd?: string
   /** Its environment; where that changes, as with new keys, it is started anew. */
   settings: () => Record<string, string | undefined>
-  /** Done once the port is known to be free. */
+  /** Done once its ports are known to be free. */
   prepare?: () => Promise<void>
   /** Whether it is up. */
   answers: () => Promise<boolean>
@@ -30,13 +32,19 @@ const longestEnd = 4000
 
 /** Runs it until the supervisor goes, and says when it is ready. */
 export async function runRealServer(stack: Stack, real: RealServer): Promise<void> {
-  const { setting, port, command, args = [], cwd } = real
+  const { setting, port, morePorts = [], command, args = [], cwd } = real
   const note = join(stack.dataDir, `${setting.toLowerCase().replaceAll('_', '-')}.json`)
-  await endLeftover(note, stack.dataDir)
-  if (await isTaken(port)) {
-    throw new UserError(
-      `${setting}: something else answers on port ${port}; end it, or change PORT.`,
-    )
+  // Of one that is gone as a process, threads may hold its ports for a moment.
+  const deadline = await endLeftover(note, stack.dataDir) ? Date.now() + longestEnd : 0
+  for (const each of [port, ...morePorts]) {
+    while (await isTaken(each)) {
+      if (Date.now() > deadline) {
+        throw new UserError(
+          `${setting}: something else answers on port ${each}; end it, or change PORT.`,
+        )
+      }
+      await sleep(50)
+    }
   }
   await real.prepare?.()
   const environment = () => JSON.stringify(real.settings())
@@ -61,23 +69,28 @@ export async function runRealServer(stack: Stack, real: RealServer): Promise<voi
     server = child
   }
 
-  start()
-  const clock = setInterval(() => {
-    const before = server
-    if (!before || environment() === given) return
+  let ending: Promise<unknown> | undefined
+  /** Ends it, or waits for what is ending already. */
+  const end = () => {
+    const child = server
+    if (!child) return ending
     server = undefined
-    before.once('exit', start)
-    before.kill('SIGTERM')
+    child.kill('SIGTERM')
+    const hurry = setTimeout(() => child.kill('SIGKILL'), longestEnd)
+    return ending = once(child, 'exit').finally(() => clearTimeout(hurry))
+  }
+
+  start()
+  let stopping = false
+  const clock = setInterval(async () => {
+    if (!server || environment() === given) return
+    await end()
+    if (!stopping) start()
   }, 250)
   endWithSupervisor(async () => {
+    stopping = true
     clearInterval(clock)
-    const ended = server
-    server = undefined
-    if (!ended || ended.exitCode !== null || ended.signalCode !== null) return
-    ended.kill('SIGTERM')
-    const hurry = setTimeout(() => ended.kill('SIGKILL'), longestEnd)
-    await once(ended, 'exit')
-    clearTimeout(hurry)
+    await end()
     rmSync(note, { force: true })
   })
   while (!await real.answers().catch(() => false)) await sleep(100)
@@ -92,16 +105,20 @@ async function isTaken(port: number) {
   return taken
 }
 
-/** Ends what a killed process of ours left behind: of two on one port each would answer in turn. */
-async function endLeftover(note: string, dataDir: string) {
+/**
+ * Ends what a killed process of ours left behind, and says whether there was any: of two on one port each
+ * would answer in turn.
+ */
+async function endLeftover(note: string, dataDir: string): Promise<boolean> {
   let left: { pid: number; born: string; dataDir: string }
   try {
     left = JSON.parse(readFileSync(note, 'utf8'))
   } catch {
-    return
+    return false
   }
   const isIt = () => left.born !== '' && startTimeOf(left.pid) === left.born
-  if (left.dataDir !== dataDir || !isIt()) return
+  if (left.dataDir !== dataDir || !isIt()) return false
   sendSignal(left.pid, 'SIGKILL')
   while (isIt()) await sleep(50)
+  return true
 }

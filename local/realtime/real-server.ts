@@ -13,7 +13,7 @@ import { runRealServer } from '../processes/real-server.ts'
 
 const stack = readStack(process.env)
 const command = join(stack.realRealtime!, 'bin', 'realtime')
-const { realtime: port } = stack.ports
+const { realtime: port, realtimeNode, realtimeCalls } = stack.ports
 const keysNow = () => JSON.stringify(storedKeys(stack.dataDir))
 let told = ''
 
@@ -28,6 +28,7 @@ async function tell(): Promise<boolean> {
 await runRealServer(stack, {
   setting: 'REAL_REALTIME',
   port,
+  morePorts: [realtimeNode, realtimeCalls],
   command,
   args: ['start'],
   cwd: stack.realRealtime,

@@ -227,28 +227,59 @@ describe('the real Auth as a child of the stack', () => {
     }
   })
 
-  test('does not share its port with anything else, nor end it', async () => {
-    const { folder, auth } = echo()
+  test('that does not end by itself is ended: for new keys, and with the stack meanwhile', async () => {
+    const { folder, stubborn } = echo()
     const port = await freePorts()
-    const other = createServer((socket) => socket.end()).listen(port + 4, '127.0.0.1')
-    await once(other, 'listening')
-    const data = mkdtempSync(join(tmpdir(), 'property-real-'))
-    // A note of one that has this id and folder, but began at another time.
-    writeFileSync(
-      join(data, 'real-auth.json'),
-      JSON.stringify({ pid: process.pid, born: '1', dataDir: data }),
-    )
-    const settings = { PORT: String(port), REAL_AUTH: auth, NODE_ENV: 'test', LOCAL_DATA: data }
-    const logs = () => readFileSync(join(data, 'logs', 'auth.log'), 'utf8')
+    const stack = await startStack({ PORT: String(port), REAL_AUTH: stubborn, NODE_ENV: 'test' })
+    const asked = () =>
+      readFileSync(join(stack.folder, 'logs', 'auth.log'), 'utf8').split('asked to end').length - 1
+    const first = await answering(port)
+    let next = first
     try {
-      await expect(startStack(settings)).rejects.toThrow()
-      expect(logs()).toContain(`something else answers on port ${port + 4}`)
+      await addKey(stack.folder)
+      await waitUntil('Auth has read the new key', async () => {
+        next = await answering(port).catch(() => first)
+        return next !== first
+      })
+      expect(startTimeOf(first)).toBe('')
+      await addKey(stack.folder)
+      await waitUntil('the next one is asked to end', () => asked() === 2)
     } finally {
-      other.close()
+      await stack.stop()
       rmSync(folder, { recursive: true })
-      rmSync(data, { recursive: true, force: true })
     }
+    expect(startTimeOf(next)).toBe('')
   })
+})
+
+test.each(
+  [['auth', 4], ['realtime', 12], ['realtime', 13]] as const,
+)('the real %s does not share PORT + %i with anything else, nor end it', async (part, place) => {
+  const { folder, ...parts } = echo()
+  const port = await freePorts()
+  const other = createServer((socket) => socket.end()).listen(port + place, '127.0.0.1')
+  await once(other, 'listening')
+  const data = mkdtempSync(join(tmpdir(), 'property-real-'))
+  // A note of one that has this id and folder, but began at another time.
+  writeFileSync(
+    join(data, `real-${part}.json`),
+    JSON.stringify({ pid: process.pid, born: '1', dataDir: data }),
+  )
+  const settings = {
+    PORT: String(port),
+    [`REAL_${part.toUpperCase()}`]: parts[part],
+    NODE_ENV: 'test',
+    LOCAL_DATA: data,
+  }
+  const logs = () => readFileSync(join(data, 'logs', `${part}.log`), 'utf8')
+  try {
+    await expect(startStack(settings)).rejects.toThrow()
+    expect(logs()).toContain(`something else answers on port ${port + place}`)
+  } finally {
+    other.close()
+    rmSync(folder, { recursive: true })
+    rmSync(data, { recursive: true, force: true })
+  }
 })
 
 const claims = (token: string) =>
@@ -285,13 +316,15 @@ function echo() {
     const say = ({ url, headers }, response) =>
       response.end(JSON.stringify({ url, headers, told, pid: process.pid }))
   `
+  const auth = asked + `
+      tables(env.GOTRUE_DB_DATABASE_URL, 'auth', '3-auth.sql')
+        .then(() => createServer(say).listen(env.GOTRUE_API_PORT, env.GOTRUE_API_HOST))`
   return {
     folder,
-    auth: write(
-      'auth',
-      asked + `
-      tables(env.GOTRUE_DB_DATABASE_URL, 'auth', '3-auth.sql')
-        .then(() => createServer(say).listen(env.GOTRUE_API_PORT, env.GOTRUE_API_HOST))`,
+    auth: write('auth', auth),
+    stubborn: write(
+      'stubborn',
+      `process.on('SIGTERM', () => console.log('asked to end'))\n${auth}`,
     ),
     dataApi: write(
       'postgrest',
