@@ -3,8 +3,11 @@
 create function private.cause_of(state text, message text) returns text
   language sql
   immutable
-  -- Refusals, our own exceptions, names of constraints and functions, limits of time.
-  return case when state ~ '^(PT|P0|23|42|57)' then message else state end;
+  -- Refusals, our own exceptions, names of constraints and functions, limits of time. A syntax error
+  -- repeats the text that cannot be read, as to_tsquery does.
+  return case
+    when state ~ '^(PT|P0|23|42|57)' and state <> '42601' then message else state
+  end;
 comment on function private.cause_of is
   'What an alarm says of a failure: never what was sent, which Postgres repeats in its messages about values. '
   'Its own log has them whole.';

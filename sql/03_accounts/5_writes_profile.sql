@@ -93,7 +93,9 @@ begin
       marketing_consent = coalesce((fields ->> 'marketingConsent')::boolean, marketing_consent),
       updated_at = now()
   where account_settings.account_id = caller_id;
-  perform private.apply_push_preferences(caller_id);
+  if fields ?| '{notifications,quietHours}' then
+    perform private.apply_push_preferences(caller_id);
+  end if;
   return private.settings_record(caller_id);
 end
 $$;

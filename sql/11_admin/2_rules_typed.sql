@@ -98,8 +98,8 @@ end
 $$;
 comment on function private.typed_amount is
   'Dinars as they were typed or copied: ٫ is the decimal mark and ٬ groups; a dot is a decimal mark, a comma '
-  'groups where another mark or group follows, and is a decimal mark where it cannot group. 1,250 is '
-  'refused with both readings.';
+  'groups where another mark or group follows, and is a decimal mark where it cannot group and is not '
+  'followed by exactly three digits. 1,250 is refused with both readings.';
 
 create function private.typed_day(value text) returns timestamptz
   language plpgsql

@@ -360,11 +360,16 @@ begin
       and not private.wants(chosen, waiting.category, 'push')
   )
   update private.push_outbox as waiting
-  set due_at = private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to)
+  set due_at = private.after_quiet_hours(
+    -- What says how many wait comes once an hour, and no sooner than it is due by that.
+    case when waiting.collapse_key like 'messages_waiting:%' then greatest(now(), waiting.due_at)
+      else now() end,
+    chosen.quiet_from, chosen.quiet_to)
   from held, public.account_settings as chosen
   where waiting.id = held.id and chosen.account_id = apply_push_preferences.account_id
     and private.wants(chosen, waiting.category, 'push') and not waiting.exempt;
 end
 $$;
 comment on function private.apply_push_preferences is
-  'Pushes that wait follow preferences that have changed: dropped, held back or released.';
+  'Pushes that wait follow preferences that have changed: dropped, held back or released; that of messages '
+  'that wait is never sent sooner.';

@@ -4,7 +4,13 @@ import { database, type Person, signUp } from '../support/client.ts'
 import { openConversation, postMessage } from '../support/conversations.ts'
 import { testLocally } from '../support/facade.ts'
 import { proveEmail } from '../support/fixtures.ts'
-import { kuwaitTimeIn, notificationsOf, registerDevice } from '../support/notifications.ts'
+import {
+  kuwaitTimeIn,
+  notificationsOf,
+  notify,
+  registerDevice,
+  serviceMessage,
+} from '../support/notifications.ts'
 import { ageHits, hitsOf, plantHits } from '../support/rate-hits.ts'
 import { withRates } from '../support/own-rates.ts'
 import { defaultRates } from '../support/rates.ts'
@@ -172,3 +178,50 @@ testLocally('HARM-05 after quiet hours the next is an hour later, too', async ()
   const [{ due_at: nextDue }] = await waitingPushes(sara)
   expect(nextDue - firstDue).toBeGreaterThanOrEqual(3_600_000)
 })
+
+testLocally(
+  'HARM-05 a change of settings sends it no sooner, quiet hours hold it back',
+  async () => {
+    const { pushToken } = await registerDevice(sara)
+    const [one] = await unheard(1)
+    await write(one!)
+    await agePushes(sara)
+    expect(await pushed(pushToken)).toEqual(['بانتظارك رسالة'])
+    await write(one!)
+    const dueNow = async () => (await waitingPushes(sara)).map(({ due_at }) => due_at.getTime())
+    const due = await dueNow()
+    expect(due).toHaveLength(1)
+    for (
+      const change of [
+        { privacy: { readReceipts: false } },
+        { notifications: { leads: { push: false } } },
+        { quietHours: null },
+        { quietHours: { from: kuwaitTimeIn(3), to: kuwaitTimeIn(4) } },
+      ]
+    ) {
+      expect((await sara.patch('/settings', change)).status).toBe(200)
+      expect(await dueNow()).toEqual(due)
+    }
+    await sara.patch('/settings', { quietHours: { from: kuwaitTimeIn(-1), to: kuwaitTimeIn(3) } })
+    expect((await dueNow())[0]).toBeGreaterThan(due[0]!)
+    expect(await pushed(pushToken)).toHaveLength(1)
+    await sara.patch('/settings', { notifications: { messages: { push: false } } })
+    expect(await waitingPushes(sara)).toEqual([])
+  },
+)
+
+testLocally(
+  'settings that are about neither notifications nor quiet hours move no push',
+  async () => {
+    await registerDevice(sara)
+    await notify(sara, 'system', serviceMessage('يصل بعد قليل'))
+    const later =
+      'update private.push_outbox set due_at = due_at + $2::interval where account_id = $1'
+    await database().query(later, [sara.id, '1 hour'])
+    const [{ due_at: due }] = await waitingPushes(sara)
+    await sara.patch('/settings', { privacy: { readReceipts: false } })
+    expect((await waitingPushes(sara))[0].due_at).toEqual(due)
+    await sara.patch('/settings', { notifications: { leads: { push: false } } })
+    expect((await waitingPushes(sara))[0].due_at.getTime()).toBeLessThan(due.getTime())
+  },
+)

@@ -87,6 +87,13 @@ test('an alarm says nothing of what was sent, which Postgres repeats in its mess
     { rule: 'views', message: '22P02' },
     { code: '22P02', why: '22P02' },
   ])
+  const read = await alarmsOf(
+    `create or replace function private.caller_refusal() returns jsonb language plpgsql as $$
+     begin perform to_tsquery('simple', 'ما كتبته'); end $$`,
+    `select private.count_rate('views', '127.0.0.1'), current_setting('facade.verdict')`,
+    [],
+  )
+  expect(read.map(({ details }) => details)).toEqual([{ rule: 'views', message: '42601' }])
 })
 
 test('a call whose failure is told to nobody is an alarm, unless it may succeed in a moment', async () => {

@@ -1741,8 +1741,11 @@ grant execute on function
 create function private.cause_of(state text, message text) returns text
   language sql
   immutable
-  -- Refusals, our own exceptions, names of constraints and functions, limits of time.
-  return case when state ~ '^(PT|P0|23|42|57)' then message else state end;
+  -- Refusals, our own exceptions, names of constraints and functions, limits of time. A syntax error
+  -- repeats the text that cannot be read, as to_tsquery does.
+  return case
+    when state ~ '^(PT|P0|23|42|57)' and state <> '42601' then message else state
+  end;
 comment on function private.cause_of is
   'What an alarm says of a failure: never what was sent, which Postgres repeats in its messages about values. '
   'Its own log has them whole.';
@@ -5225,7 +5228,9 @@ begin
       marketing_consent = coalesce((fields ->> 'marketingConsent')::boolean, marketing_consent),
       updated_at = now()
   where account_settings.account_id = caller_id;
-  perform private.apply_push_preferences(caller_id);
+  if fields ?| '{notifications,quietHours}' then
+    perform private.apply_push_preferences(caller_id);
+  end if;
   return private.settings_record(caller_id);
 end
 $$;
@@ -25994,8 +25999,8 @@ end
 $$;
 comment on function private.typed_amount is
   'Dinars as they were typed or copied: ٫ is the decimal mark and ٬ groups; a dot is a decimal mark, a comma '
-  'groups where another mark or group follows, and is a decimal mark where it cannot group. 1,250 is '
-  'refused with both readings.';
+  'groups where another mark or group follows, and is a decimal mark where it cannot group and is not '
+  'followed by exactly three digits. 1,250 is refused with both readings.';
 
 create function private.typed_day(value text) returns timestamptz
   language plpgsql
@@ -30614,14 +30619,19 @@ begin
       and not private.wants(chosen, waiting.category, 'push')
   )
   update private.push_outbox as waiting
-  set due_at = private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to)
+  set due_at = private.after_quiet_hours(
+    -- What says how many wait comes once an hour, and no sooner than it is due by that.
+    case when waiting.collapse_key like 'messages_waiting:%' then greatest(now(), waiting.due_at)
+      else now() end,
+    chosen.quiet_from, chosen.quiet_to)
   from held, public.account_settings as chosen
   where waiting.id = held.id and chosen.account_id = apply_push_preferences.account_id
     and private.wants(chosen, waiting.category, 'push') and not waiting.exempt;
 end
 $$;
 comment on function private.apply_push_preferences is
-  'Pushes that wait follow preferences that have changed: dropped, held back or released.';
+  'Pushes that wait follow preferences that have changed: dropped, held back or released; that of messages '
+  'that wait is never sent sooner.';
 
 -- sql/13_notifications/6_events_accounts.sql
 
