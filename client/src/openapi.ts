@@ -591,6 +591,7 @@ export interface ErrorDetails {
   property_state_conflict: { allowed: Detail['allowed']; from: Detail['from'] }
   provider_disabled: { provider: Detail['provider'] }
   quota_exceeded: { limit: Detail['limit']; used: Detail['used'] }
+  search_strategy_unknown: { allowed: Detail['allowed'] }
   status_transition_invalid: { allowed?: Detail['allowed']; from?: Detail['from']; to?: Detail['to'] }
   terms_not_accepted: { url: Detail['url']; version: Detail['version'] }
   terms_outdated: { version?: Detail['version'] }
@@ -3397,7 +3398,7 @@ export interface components {
                 requestId: string;
                 /** @description identity_type_required: the type of the acting identity. */
                 actual?: string;
-                /** @description property_state_conflict, status_transition_invalid, validation_failed: what would have been taken. */
+                /** @description property_state_conflict, search_strategy_unknown, status_transition_invalid, validation_failed: what would have been taken. */
                 allowed?: string[];
                 /** @description location_outside_area: the area that the pin lies outside of. */
                 areaId?: string;

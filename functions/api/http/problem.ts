@@ -31,6 +31,7 @@ const detailsOf = {
   property_state_conflict: ['allowed', 'from'],
   provider_disabled: ['provider'],
   quota_exceeded: ['limit', 'used'],
+  search_strategy_unknown: ['allowed'],
   status_transition_invalid: ['allowed?', 'from?', 'to?'],
   terms_not_accepted: ['url', 'version'],
   terms_outdated: ['version?'],
