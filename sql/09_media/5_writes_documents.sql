@@ -55,11 +55,12 @@ begin
   allowance := private.document_allowance(caller_id, upload.identity_id);
   room := allowance.allowed - allowance.used;
   for stored in
-    select files.index, files.name, files.label, files.type, files.bytes, files.sha256
+    select files.index, files.name, files.label, files.type, files.bytes, files.sha256,
+      false as known
     from private.stored_files(upload) as files
     union all
-    select known.index, null, null, null, null, known.sha256
-    from jsonb_to_recordset(again) as known (index integer, sha256 text)
+    select again.index, null, null, null, null, again.sha256, again.known
+    from jsonb_to_recordset(again) as again (index integer, sha256 text, known boolean)
     order by index
     limit 20
   loop
@@ -80,11 +81,12 @@ begin
     end if;
     answers := answers || (jsonb_build_object('index', stored.index) || case
       when document_id is not null then jsonb_build_object('documentId', document_id)
-      -- It was there, or there was no room, when the upload began, and so it was not stored.
-      when room > 0 then '{"error":"document_not_found"}'
+      -- It was there when the upload began, so it was not stored, and is gone.
+      when stored.known then '{"error":"document_not_found"}'
       else '{"error":"documents_full"}' end);
   end loop;
-  if not jsonb_path_exists(answers, '$[*].documentId') then
+  if not jsonb_path_exists(answers, '$[*].documentId')
+    and jsonb_path_exists(answers, '$[*] ? (@.error == "documents_full")') then
     perform private.refuse(409, 'documents_full',
       jsonb_build_object('limit', allowance.allowed, 'used', allowance.used));
   end if;

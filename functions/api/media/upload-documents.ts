@@ -28,7 +28,7 @@ class DocumentUpload {
   identityId?: string
   readonly files: File[] = []
   /** Those that are not stored, because they are there or there is no room: the database says which. */
-  readonly again: { index: number; sha256: string }[] = []
+  readonly again: { index: number; sha256: string; known: boolean }[] = []
   stored?: StoredFiles
   private grant?: UploadGrant
   /** Hashes of what is there, also from this form. */
@@ -84,8 +84,9 @@ class DocumentUpload {
       }
       const { limit, used } = this.grant!
       const sha256 = sha256OfPieces(file.pieces)
-      if (this.known.has(sha256) || this.stored!.names.length >= limit - used) {
-        return void this.again.push({ index, sha256 })
+      const known = this.known.has(sha256)
+      if (known || this.stored!.names.length >= limit - used) {
+        return void this.again.push({ index, sha256, known })
       }
       this.known.add(sha256)
       await this.stored!.add(index, file, { label, sha256 })
