@@ -585,6 +585,7 @@ export interface ErrorDetails {
   documents_full: { limit: Detail['limit']; used: Detail['used'] }
   drafts_full: { limit: Detail['limit']; used: Detail['used'] }
   file_too_large: { max: Detail['max'] }
+  identities_full: { limit: Detail['limit']; used: Detail['used'] }
   identity_type_required: { actual: Detail['actual']; required: Detail['required'] }
   location_outside_area: { areaId: Detail['areaId'] }
   otp_invalid: { attemptsLeft?: Detail['attemptsLeft'] }
@@ -595,6 +596,7 @@ export interface ErrorDetails {
   status_transition_invalid: { allowed?: Detail['allowed']; from?: Detail['from']; to?: Detail['to'] }
   terms_not_accepted: { url: Detail['url']; version: Detail['version'] }
   terms_outdated: { version?: Detail['version'] }
+  topups_full: { limit: Detail['limit']; used: Detail['used'] }
   validation_failed: { allowed?: Detail['allowed'] }
 }
 
@@ -3417,7 +3419,7 @@ export interface components {
                 from?: string;
                 /** @description contact_missing: the ways of contact that have no number. */
                 kinds?: string[];
-                /** @description blocks_full, documents_full, drafts_full, quota_exceeded: how many there may be. */
+                /** @description blocks_full, documents_full, drafts_full, identities_full, quota_exceeded, topups_full: how many there may be. */
                 limit?: number;
                 /** @description file_too_large: the limit, in MiB. */
                 max?: number;
@@ -3437,7 +3439,7 @@ export interface components {
                 until?: string | null;
                 /** @description terms_not_accepted: where the terms are read. */
                 url?: string;
-                /** @description blocks_full, documents_full, drafts_full, quota_exceeded: how much of it is taken. */
+                /** @description blocks_full, documents_full, drafts_full, identities_full, quota_exceeded, topups_full: how much of it is taken. */
                 used?: number;
                 /** @description terms_not_accepted, terms_outdated: the terms as they are now. */
                 version?: string;

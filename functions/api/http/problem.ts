@@ -25,6 +25,7 @@ const detailsOf = {
   documents_full: ['limit', 'used'],
   drafts_full: ['limit', 'used'],
   file_too_large: ['max'],
+  identities_full: ['limit', 'used'],
   identity_type_required: ['actual', 'required'],
   location_outside_area: ['areaId'],
   otp_invalid: ['attemptsLeft?'],
@@ -35,6 +36,7 @@ const detailsOf = {
   status_transition_invalid: ['allowed?', 'from?', 'to?'],
   terms_not_accepted: ['url', 'version'],
   terms_outdated: ['version?'],
+  topups_full: ['limit', 'used'],
   validation_failed: ['allowed?'],
 } satisfies Partial<Record<ErrorCode, string[]>>
 

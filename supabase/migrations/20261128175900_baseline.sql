@@ -23446,15 +23446,13 @@ create function api.open_socket() returns json
 as $$
 begin
   return (
-    select json_build_object('realtimeTopic', accounts.topic,
-      -- What is being written now has a time of before, for as long as a statement may take.
-      'openedAt', clock_timestamp() - interval '5 seconds')
+    select json_build_object('realtimeTopic', accounts.topic, 'openedAt', clock_timestamp())
     from public.accounts where accounts.id = (select private.require_account())
   );
 end
 $$;
 comment on function api.open_socket is
-  'The channel of the calling account, if its token is good, and since when it may have missed changes.';
+  'The channel of the calling account, if its token is good, and when that was.';
 
 create function private.join_conversation(conversation_id uuid) returns json
   language plpgsql
