@@ -1,5 +1,3 @@
-import { env } from '../../_shared/env.ts'
-
 /**
  * A response may be ready before the body of its request has been read. The platform's server reads
  * the rest of the body then; Deno's own resets the connection, and the response is lost with it
@@ -59,8 +57,8 @@ async function readRest(read: Read) {
 }
 
 const chunk = 64 * 1024
-const quietPeriod = 200 * env.patience
-const timeLimit = 10_000 * env.patience
+const quietPeriod = 200
+const timeLimit = 10_000
 
 /** The value of a promise; undefined when it does not come in time, or fails. */
 async function withTimeout<T>(ms: number, coming: Promise<T>): Promise<T | undefined> {
