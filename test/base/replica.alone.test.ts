@@ -149,7 +149,9 @@ describe.runIf(beatsByHand)('CRASH-11 a read replica', () => {
     ) {
       for (const proxy of [primary, near]) proxy.takeMessages()
       expect((await facade.get(path)).status, path).toBe(200)
-      expect(primary.takeMessages(), path).toEqual([])
+      // Once a minute a process says there that its replica answers.
+      const asked = primary.takeMessages().filter((text) => !/settle_alarms/.test(text))
+      expect(asked, path).toEqual([])
       for (const text of near.takeMessages()) {
         const [, name] = /(?:api|private)\.(\w+)\([^;]*as answer/.exec(text) ?? []
         called.add(name!)
