@@ -12,7 +12,6 @@ import {
 } from '../support/client.ts'
 import { readDocument, sendDocument } from '../support/documents.ts'
 import { insertWaitingCompany } from '../support/fixtures.ts'
-import { runJobs } from '../support/jobs.ts'
 import { exifSegment, jpeg, partsIn } from '../support/pictures.ts'
 import { fieldRefusal, refusal } from '../support/problems.ts'
 import { pdf } from '../support/pdf.ts'
@@ -36,7 +35,6 @@ beforeEach(async () => {
 
 const listOf = async (person = owner, identityId = company) =>
   (await person.get(`/auth/identities/${identityId}/documents`)).body.items
-const idsOf = async () => (await listOf()).map(({ id }: { id: string }) => id)
 const missing = refusal(404, 'document_not_found')
 
 const sendOne = (content?: string) => sendDocument(owner, company, content)
@@ -338,116 +336,5 @@ describe('MED-24 nobody else', () => {
       }
     }
     expect((await serviceStorage.from('documents').download(name)).error).toBe(null)
-  })
-})
-
-describe('MED-27 a document goes', () => {
-  /** When they go, as days from now. */
-  const daysLeft = async () => {
-    const { rows } = await database().query(
-      `select round(extract(epoch from kept_until - now()) / 86400)::integer as days
-       from public.documents where identity_id = $1 order by created_at`,
-      [company],
-    )
-    return rows.map(({ days }) => days)
-  }
-  const runTheirTime = (column: string) =>
-    database().query(
-      `update public.documents set ${column} = now() - interval '1 second' where identity_id = $1`,
-      [company],
-    )
-
-  test('180 days after an upload, 90 after the last decision, and then with its file', async () => {
-    await sendOne()
-    expect(await daysLeft()).toEqual([180])
-    const setStatus = (status: string) =>
-      database().query('update public.identities set status = $2 where id = $1', [company, status])
-    await setStatus('rejected')
-    await sendOne()
-    expect(await daysLeft()).toEqual([90, 180])
-    await runTheirTime('kept_until')
-    await setStatus('suspended')
-    expect(await daysLeft()).toEqual([90, 90])
-    // A licence that ends, and its owner who renews it, decide nothing.
-    await database().query(
-      `update public.documents set kept_until = now() + interval '10 days' where identity_id = $1`,
-      [company],
-    )
-    await setStatus('expired')
-    const renewal = { licenceExpiresOn: '2041-01-01' }
-    expect((await owner.patch(`/auth/identities/${company}`, renewal)).body.status).toBe('active')
-    expect(await daysLeft()).toEqual([10, 10])
-    await runTheirTime('kept_until')
-    await runJobs()
-    expect(await listOf()).toEqual([])
-    await expect.poll(() => storedFiles(company)).toEqual([])
-    expect(await daysLeft()).toEqual([])
-  })
-
-  test('at once when its owner removes it, with its name', async () => {
-    const { id, url } = await sendOne()
-    expect((await owner.delete(url)).status).toBe(204)
-    expect(await owner.delete(url)).toMatchObject(missing)
-    expect(await owner.get(url)).toMatchObject(missing)
-    expect(await idsOf()).toEqual([])
-    const { rows } = await database().query('select name from public.documents where id = $1', [id])
-    expect(rows.map(({ name }) => name).join('')).toBe('')
-    await runJobs()
-    await expect.poll(() => storedFiles(company)).toEqual([])
-  })
-
-  test('when its company is closed or its account deleted', async () => {
-    for (
-      const end of [
-        () =>
-          database().query(`update public.identities set status = 'closed' where id = $1`, [
-            company,
-          ]),
-        () => database().query('delete from auth.users where id = $1', [owner.id]),
-      ]
-    ) {
-      const { id } = await sendOne()
-      await end()
-      const { rows } = await database().query(
-        'select 1 from public.documents where id = $1 and discarded_at is null',
-        [id],
-      )
-      expect(rows).toEqual([])
-      await runJobs()
-      await expect.poll(() => storedFiles(company)).toEqual([])
-      company = await insertWaitingCompany(owner.id).catch(() => company)
-    }
-  })
-
-  test('a file whose upload died half-way is seen by nobody and removed', async () => {
-    const { rows: [upload] } = await database().query(
-      `insert into private.uploads (account_id, identity_id, bucket)
-       values ($1, $2, 'documents') returning id`,
-      [owner.id, company],
-    )
-    const name = `${company}/${upload.id.slice(0, 34)}00.pdf`
-    const stored = await serviceStorage.from('documents').upload(name, pdf(), {
-      contentType: 'application/pdf',
-    })
-    expect(stored.error).toBe(null)
-    expect(await listOf()).toEqual([])
-    await database().query('update private.uploads set due_at = now() where id = $1', [upload.id])
-    await runJobs()
-    await expect.poll(() => storedFiles(company)).toEqual([])
-  })
-
-  test('is in the export of its owner, without its content', async () => {
-    const { id } = await sendOne()
-    const { body } = await owner.get('/auth/me/export')
-    const { documents } = body.identities.find(
-      (one: { identity: { id: string } }) => one.identity.id === company,
-    )
-    expect(documents).toEqual([{
-      id,
-      name: 'picture.jpg',
-      type: 'application/pdf',
-      size: expect.any(Number),
-      createdAt: expect.any(String),
-    }])
   })
 })
